@@ -42,7 +42,7 @@ def measured(command, hash, device, threads, runs):
     head, _, *lines = bench(command, device, hash, runs, threads).splitlines()
     subject = head.removeprefix(f"{hash}, ").removesuffix(f", {runs} runs")
     for line in lines:
-        leaves, kernel, to_device, from_device, median, least, most = (float(cell) for cell in line.split())
+        leaves, kernel, to_device, from_device, median, resident, least, most = (float(cell) for cell in line.split())
         yield {
             "case": hash,
             "subject": subject,
@@ -52,6 +52,7 @@ def measured(command, hash, device, threads, runs):
             "most": most,
             "trials": runs,
             "kernel_ms": kernel,
+            "resident_ms": resident,
             "to_device_ms": to_device,
             "from_device_ms": from_device,
             "nodes_per_second": round((leaves - 1) / median * 1000),
@@ -59,15 +60,15 @@ def measured(command, hash, device, threads, runs):
 
 
 def table(rows):
-    print("| hash | device | leaves | total ms (least–most) | kernels | to device | from device | nodes/s |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| hash | device | leaves | total ms (least–most) | kernels | resident | to device | from device | nodes/s |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         cells = [
             row["case"],
             row["subject"],
             f"2^{row['x'].bit_length() - 1}",
             f"{row['median']:.2f} ({row['least']:.2f}–{row['most']:.2f})",
-            *(f"{row[name]:.2f}" for name in ("kernel_ms", "to_device_ms", "from_device_ms")),
+            *(f"{row[name]:.2f}" for name in ("kernel_ms", "resident_ms", "to_device_ms", "from_device_ms")),
             f"{row['nodes_per_second'] / 1e6:.1f} M",
         ]
         print(f"| {' | '.join(cells)} |", flush=True)

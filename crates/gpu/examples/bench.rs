@@ -1,9 +1,9 @@
 //! bench DEVICE [HASH [RUNS [THREADS [EXPONENT…]]]]: the times of node trees over 2^20 to 2^25 random leaves in memory, medians in
-//! milliseconds. DEVICE is `cpu`, `auto`, or what `mksum devices` lists. All nodes are compared with the CPU's first, then every root.
+//! milliseconds, and of trees whose leaves and nodes stay on the device (resident). DEVICE is `cpu`, `auto`, or what `mksum devices` lists. All nodes are compared with the CPU's first, then every root.
 
 use mksum::Hash;
 use mksum::node_tree::{Aligned, CpuLanes, Merklize};
-use mksum_gpu::Options;
+use mksum_gpu::{Device, Options};
 use std::error::Error;
 use std::time::{Duration, Instant};
 use std::{env, thread};
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [Aligned::zeroed(most)?, Aligned::zeroed(most)?, Aligned::zeroed(most)?];
     leaves.copy_from_slice(&mksum_vectors::bytes(most));
     println!("{}, {}, {runs} runs", hash.name(), device.name());
-    println!("    leaves  kernel ms  to dev ms    from ms    wall ms   least ms    most ms");
+    println!("    leaves  kernel ms  to dev ms    from ms    wall ms   resident   least ms    most ms");
     for exponent in exponents {
         let len = size << exponent;
         let (leaves, nodes, expected) = (&leaves[..len], &mut nodes[..len], &mut expected[..len]);
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         nodes.fill(0xa5);
         device.merklize(hash, leaves, nodes)?;
         assert!(nodes == expected, "2^{exponent} leaves: the nodes are not the CPU's");
-        let mut times: [Vec<Duration>; 4] = Default::default();
+        let mut times: [Vec<Duration>; 5] = Default::default();
         for _ in 0..runs.max(1) {
             nodes[size..2 * size].fill(0xa5);
             let begin = Instant::now();
@@ -43,6 +43,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             times.iter_mut().zip(all).for_each(|(times, time)| times.push(time));
             assert!(nodes[size..2 * size] == expected[size..2 * size], "2^{exponent} leaves: another root");
         }
+        times[4] = match &opened {
+            Some(device) => resident(device, hash, leaves, expected, runs)?,
+            None => times[0].clone(),
+        };
         times.iter_mut().for_each(|times| times.sort());
         let [least, greatest] = [times[3][0], times[3][times[3].len() - 1]];
         let medians = times.iter().map(|times| (times[(times.len() - 1) / 2] + times[times.len() / 2]) / 2);
@@ -51,4 +55,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!();
     }
     Ok(())
+}
+
+/// The times of the kernels over leaves in the device's memory, whose nodes stay there.
+fn resident(
+    device: &Device,
+    hash: Hash,
+    leaves: &[u8],
+    expected: &[u8],
+    runs: usize,
+) -> Result<Vec<Duration>, Box<dyn Error>> {
+    let (mut below, mut nodes) = (device.buffer(leaves.len())?, device.buffer(leaves.len())?);
+    below.write(0, leaves)?;
+    let times = (0..runs.max(1)).map(|_| Ok(device.merklize_buffer(hash, &below, &mut nodes)?.kernel));
+    let times = times.collect::<Result<_, Box<dyn Error>>>()?;
+    let mut found = vec![0; expected.len()];
+    nodes.read(0, &mut found)?;
+    assert!(found == expected, "the nodes on the device are not the CPU's");
+    Ok(times)
 }

@@ -6,9 +6,9 @@
 #ifndef CUDA
 #define FN static inline __attribute__((always_inline))
 #define UINT4(a, b, c, d) (uint4)(a, b, c, d)
-/* A kernel's last parameter, and its declaration in the body: memory that a work-group shares. */
-#define LOCAL_PARAMETER(name) , __local uchar *name
-#define LOCAL_MEMORY(name)
+/* A kernel's last parameter, and its declaration in the body: memory that a work-group shares, aligned as what is loaded from it. */
+#define LOCAL_PARAMETER(name) , __local uint4 *name##_words
+#define LOCAL_MEMORY(name) __local uchar *name = (__local uchar *)name##_words;
 /* Before loops over many rounds: compilers of OpenCL would take minutes to unroll them. */
 #define UNROLL_MORE
 #endif
