@@ -110,6 +110,9 @@ pub enum Class {
     Other,
 }
 
+/// The local memory that kernels leave to an OpenCL driver, in bytes: NVIDIA's refuses a group that takes all of it.
+const KEPT_LOCAL: u64 = 1 << 10;
+
 /// Properties of extensions that the bindings do not name: cl_khr_device_uuid, cl_khr_pci_bus_info and cl_nv_device_attribute_query.
 const UUID: u32 = 0x106a;
 const PCI: u32 = 0x410f;
@@ -157,7 +160,7 @@ impl Info {
             class,
             memory: id.number(device::CL_DEVICE_GLOBAL_MEM_SIZE)?,
             allocation: id.number(device::CL_DEVICE_MAX_MEM_ALLOC_SIZE)?,
-            local: id.number(device::CL_DEVICE_LOCAL_MEM_SIZE)?,
+            local: id.number(device::CL_DEVICE_LOCAL_MEM_SIZE)?.saturating_sub(KEPT_LOCAL),
             items: id.number(device::CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
             units: id.number(device::CL_DEVICE_MAX_COMPUTE_UNITS)?.max(1),
             unified: id.number(device::CL_DEVICE_HOST_UNIFIED_MEMORY).unwrap_or(0) != 0,
