@@ -234,9 +234,7 @@ pub fn own_key(path: &Path) -> Result<Option<VerifierKey>, Error> {
 
 /// Records what was signed, and then publishes it: nothing is published that could be forgotten.
 fn publish(disk: &mut Disk, note: &Note) -> Result<(), Error> {
-    let text = note.to_string();
-    disk.replace(&format!("{STATE_FOLDER}/{SIGNED}"), text.as_bytes())?;
-    disk.replace(CHECKPOINT, text.as_bytes())
+    disk.replace_in_turn(&[&format!("{STATE_FOLDER}/{SIGNED}"), CHECKPOINT], note.to_string().as_bytes())
 }
 
 /// The newest checkpoint that the key signed: the recorded one, or a published one of a larger tree.
