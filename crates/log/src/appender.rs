@@ -34,8 +34,9 @@ const OVERHEAD: usize = 64;
 #[derive(Debug)]
 pub struct Appender {
     queue: Mutex<Queue>,
-    /// Notified at the end of each checkpoint.
-    ended: Condvar,
+    /// Notified at the end of checkpoints, in turn one and the other: a thread waits at that of the checkpoint that covers its entries, and is
+    /// not woken by the one before.
+    ended: [Condvar; 2],
     log: Mutex<Log>,
     linger: Duration,
 }
@@ -50,6 +51,10 @@ struct Queue {
     next: u64,
     /// The entries that a checkpoint covers.
     signed: u64,
+    /// The entries that the checkpoint that is being signed will cover.
+    taken: u64,
+    /// The number of checkpoints for which entries were taken.
+    turn: usize,
     /// Whether a thread is about to sign, or signs, a checkpoint.
     has_signer: bool,
     failed: Option<String>,
@@ -64,11 +69,13 @@ impl Appender {
             len: 0,
             next: log.size(),
             signed: log.signed_size(),
+            taken: log.signed_size(),
+            turn: 0,
             has_signer: false,
             failed: None,
             known: None,
         };
-        Appender { queue: queue.into(), ended: Condvar::new(), log: log.into(), linger: Duration::ZERO }
+        Appender { queue: queue.into(), ended: Default::default(), log: log.into(), linger: Duration::ZERO }
     }
 
     /// Waits for further entries for this long before each checkpoint.
@@ -90,9 +97,9 @@ impl Appender {
     /// # Errors
     /// If an entry is too long: then none of them is appended. If a file cannot be written, for this and all later calls.
     pub fn append<E: Into<Vec<u8>>>(&self, entries: impl IntoIterator<Item = E>) -> Result<Vec<u64>, Error> {
-        let indices = self.add(entries)?;
+        let (queue, indices) = self.enqueue(entries)?;
         if let Some(last) = indices.iter().max() {
-            self.wait(last + 1)?;
+            self.wait_until(queue, last + 1)?;
         }
         Ok(indices)
     }
@@ -102,6 +109,13 @@ impl Appender {
     /// # Errors
     /// As [`append`](Appender::append).
     pub fn add<E: Into<Vec<u8>>>(&self, entries: impl IntoIterator<Item = E>) -> Result<Vec<u64>, Error> {
+        self.enqueue(entries).map(|(_, indices)| indices)
+    }
+
+    fn enqueue<E: Into<Vec<u8>>>(
+        &self,
+        entries: impl IntoIterator<Item = E>,
+    ) -> Result<(MutexGuard<'_, Queue>, Vec<u64>), Error> {
         let entries: Vec<Vec<u8>> = entries.into_iter().map(Into::into).collect();
         for (entry, number) in entries.iter().zip(1..) {
             if entry.len() > LONGEST_ENTRY {
@@ -110,7 +124,9 @@ impl Appender {
         }
         let mut queue = self.lock();
         while queue.len > MOST {
-            queue = self.proceed(queue)?;
+            // Whichever checkpoint ends first makes room: this thread would not sign if it were the one that is woken for that.
+            let first = if queue.taken > queue.signed { queue.taken } else { queue.next };
+            queue = self.proceed(queue, first)?;
         }
         queue.check()?;
         let mut indices = Vec::with_capacity(entries.len());
@@ -124,7 +140,7 @@ impl Appender {
             }
             indices.push(index);
         }
-        Ok(indices)
+        Ok((queue, indices))
     }
 
     /// Waits until a signed and published checkpoint covers the first `size` entries.
@@ -132,12 +148,16 @@ impl Appender {
     /// # Errors
     /// If a file cannot be written, or so many entries were never added.
     pub fn wait(&self, size: u64) -> Result<(), Error> {
-        let mut queue = self.lock();
+        let queue = self.lock();
         if size > queue.next {
             return Err(Error::Refused(format!("{} entries were added: there is no checkpoint of {size}", queue.next)));
         }
+        self.wait_until(queue, size)
+    }
+
+    fn wait_until<'a>(&'a self, mut queue: MutexGuard<'a, Queue>, size: u64) -> Result<(), Error> {
         while queue.signed < size {
-            queue = self.proceed(queue)?;
+            queue = self.proceed(queue, size)?;
         }
         Ok(())
     }
@@ -151,11 +171,13 @@ impl Appender {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the end of the checkpoint that another thread signs; if none does, signs one.
-    fn proceed<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> Result<MutexGuard<'a, Queue>, Error> {
+    /// Waits for the end of the checkpoint that covers `size` entries, if another thread signs that one or the one before; if none does,
+    /// signs one. A thread that waited for the one before may find that nobody signs.
+    fn proceed<'a>(&'a self, mut queue: MutexGuard<'a, Queue>, size: u64) -> Result<MutexGuard<'a, Queue>, Error> {
         queue.check()?;
         if queue.has_signer {
-            return Ok(self.ended.wait(queue).unwrap_or_else(PoisonError::into_inner));
+            let turn = queue.turn + usize::from(size > queue.taken);
+            return Ok(self.ended[turn % 2].wait(queue).unwrap_or_else(PoisonError::into_inner));
         }
         queue.has_signer = true;
         drop(queue);
@@ -166,6 +188,8 @@ impl Appender {
         let entries = {
             let mut queue = self.lock();
             queue.len = 0;
+            queue.taken = queue.next;
+            queue.turn += 1;
             std::mem::take(&mut queue.entries)
         };
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,6 +223,12 @@ impl Drop for Signing<'_> {
             Ok(size) => queue.signed = *size,
             Err(why) => queue.failed = Some(why.clone()),
         }
-        self.appender.ended.notify_all();
+        let (this, next) = (queue.turn % 2, (queue.turn + 1) % 2);
+        self.appender.ended[this].notify_all();
+        // One of those that came meanwhile signs for all of them.
+        match queue.failed {
+            None => self.appender.ended[next].notify_one(),
+            Some(_) => self.appender.ended[next].notify_all(),
+        }
     }
 }

@@ -2,12 +2,19 @@
 
 use crate::error::Error;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-/// The most files that are waited for one by one.
+/// The most files that are waited for each, and not by waiting for the whole file system.
 const FEW: usize = 12;
+/// The threads that wait for files at once: a journal then writes all of them in one go, and not each in its own (`lab/log`).
+const WAITING: usize = 4;
+/// The most folders whose entries are known to be on the disk.
+const SETTLED: usize = 1 << 12;
 
 thread_local! {
     /// The file operations of this thread until one fails.
@@ -37,15 +44,17 @@ fn step() -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct Disk {
     root: PathBuf,
-    /// The files that were written and may not be on the disk yet.
-    unsynced: Vec<PathBuf>,
+    /// The files that were written and may not be on the disk yet; the first [`FEW`] are open.
+    unsynced: Vec<(PathBuf, Option<File>)>,
     /// The last folder that is known to exist.
     made: PathBuf,
+    /// Folders that are on the disk with all folders above them.
+    settled: HashSet<PathBuf>,
 }
 
 impl Disk {
     pub fn new(root: &Path) -> Disk {
-        Disk { root: root.into(), unsynced: Vec::new(), made: PathBuf::new() }
+        Disk { root: root.into(), unsynced: Vec::new(), made: PathBuf::new(), settled: HashSet::new() }
     }
 
     pub fn root(&self) -> &Path {
@@ -66,10 +75,11 @@ impl Disk {
                 file.write_all(&bytes[..bytes.len() / 2])?;
                 return Err(error);
             }
-            file.write_all(bytes)
+            file.write_all(bytes).map(|()| file)
         });
-        written.map_err(Error::io(&path))?;
-        self.unsynced.push(path);
+        let file = written.map_err(Error::io(&path))?;
+        let is_few = self.unsynced.len() < FEW;
+        self.unsynced.push((path, is_few.then_some(file)));
         Ok(())
     }
 
@@ -82,28 +92,50 @@ impl Disk {
         // Of a few files, each is waited for: the file system may have much to write for others.
         if self.unsynced.len() <= FEW || !sync_file_system(&self.root).map_err(Error::io(&self.root))? {
             let mut folders: Vec<&Path> = Vec::new();
-            for path in &self.unsynced {
-                File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path))?;
-                folders.extend(path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root)));
+            for (path, _) in &self.unsynced {
+                let mut above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
+                let folder = above.next().expect("a file lies in the log");
+                folders.push(folder);
+                if !self.settled.contains(folder) {
+                    folders.extend(above);
+                }
             }
             folders.sort();
             folders.dedup();
-            folders.into_iter().try_for_each(sync_folder)?;
+            let files = self.unsynced.iter().map(|(path, file)| Written { path, file: file.as_ref() });
+            wait_for(&files.chain(folders.into_iter().map(Written::folder)).collect::<Vec<_>>())?;
         }
-        self.unsynced.clear();
+        if self.settled.len() > SETTLED {
+            self.settled.clear();
+        }
+        for (path, _) in self.unsynced.drain(..) {
+            let folder = path.parent().expect("a file lies in the log");
+            if !self.settled.contains(folder) {
+                self.settled.insert(folder.into());
+            }
+        }
         Ok(())
     }
 
     /// Replaces a file by one that is on the disk: a reader sees the old one or the new one, whole.
     pub fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<(), Error> {
-        let path = self.root.join(name);
-        replace(&path, bytes, Access::Everyone)
+        replace(&self.root.join(name), bytes, Access::Everyone)
+    }
+
+    /// Replaces some files, each once the one before it is replaced on the disk: see [`replace`](Disk::replace).
+    pub fn replace_in_turn(&mut self, names: &[&str], bytes: &[u8]) -> Result<(), Error> {
+        let new = names.iter().map(|name| Replacement::write(&self.root.join(name), bytes, Access::Everyone));
+        let new = new.collect::<Result<Vec<_>, _>>()?;
+        wait_for(&new.iter().map(Replacement::written).collect::<Vec<_>>())?;
+        new.into_iter().try_for_each(Replacement::rename)
     }
 
     /// Removes the partial tiles of a place whose full tile is there. One that cannot be removed only takes space.
     pub fn remove_partial(&mut self, folder: &str) {
         if step().is_ok() {
-            let _ = fs::remove_dir_all(self.root.join(folder));
+            let folder = self.root.join(folder);
+            self.settled.remove(&folder);
+            let _ = fs::remove_dir_all(folder);
         }
     }
 }
@@ -128,12 +160,49 @@ fn sync_file_system(_: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-fn sync_folder(folder: &Path) -> Result<(), Error> {
-    // Windows opens no folders, and keeps their entries itself.
-    match cfg!(unix) {
-        true => File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io(folder)),
-        false => Ok(()),
+/// A file or folder that was written, to be waited for.
+struct Written<'a> {
+    path: &'a Path,
+    /// The file, if it is open.
+    file: Option<&'a File>,
+}
+
+impl<'a> Written<'a> {
+    fn folder(path: &'a Path) -> Written<'a> {
+        Written { path, file: None }
     }
+
+    /// Waits until it is on the disk.
+    fn wait(&self) -> Result<(), Error> {
+        let waited = match self.file {
+            Some(file) => file.sync_all(),
+            None => match File::open(self.path) {
+                // Windows opens no folders, and keeps their entries itself.
+                Err(_) if cfg!(not(unix)) && self.path.is_dir() => Ok(()),
+                opened => opened.and_then(|file| file.sync_all()),
+            },
+        };
+        waited.map_err(Error::io(self.path))
+    }
+}
+
+/// Waits until all are on the disk, some at a time.
+fn wait_for(all: &[Written<'_>]) -> Result<(), Error> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(written) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            written.wait()?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        // Where there are no more threads, this one waits for what they would have.
+        let others: Vec<_> = (1..WAITING.min(all.len()))
+            .map_while(|_| thread::Builder::new().stack_size(1 << 16).spawn_scoped(scope, work).ok())
+            .collect();
+        let own = work();
+        others.into_iter().fold(own, |outcome, other| outcome.and(other.join().expect("no panic")))
+    })
 }
 
 /// Who may read a file.
@@ -146,13 +215,48 @@ pub(crate) enum Access {
 
 /// Writes a file beside `path`, waits until it is on the disk, and gives it that name.
 pub(crate) fn replace(path: &Path, bytes: &[u8], access: Access) -> Result<(), Error> {
-    let mut name = path.file_name().expect("a file has a name").to_os_string();
-    name.push(".new");
-    let new = path.with_file_name(name);
-    let failed = || Error::io(&new);
-    step().map_err(failed())?;
+    let new = Replacement::write(path, bytes, access)?;
+    new.written().wait()?;
+    new.rename()
+}
+
+/// A file that is about to take the place of another one.
+struct Replacement {
+    path: PathBuf,
+    new: PathBuf,
+    file: File,
+}
+
+impl Replacement {
+    /// Writes a file beside `path`.
+    fn write(path: &Path, bytes: &[u8], access: Access) -> Result<Replacement, Error> {
+        let mut name = path.file_name().expect("a file has a name").to_os_string();
+        name.push(".new");
+        let new = path.with_file_name(name);
+        let file = write_new(&new, bytes, access).map_err(Error::io(&new))?;
+        Ok(Replacement { path: path.into(), new, file })
+    }
+
+    fn written(&self) -> Written<'_> {
+        Written { path: &self.new, file: Some(&self.file) }
+    }
+
+    /// Gives it the name, which is on the disk then.
+    fn rename(self) -> Result<(), Error> {
+        let Replacement { path, new, file } = self;
+        // Windows renames no file that is open.
+        drop(file);
+        step().and_then(|()| fs::rename(&new, &path)).map_err(Error::io(&path))?;
+        step().map_err(Error::io(&path))?;
+        Written::folder(path.parent().expect("a file lies in a folder")).wait()
+    }
+}
+
+/// Writes a new file.
+fn write_new(new: &Path, bytes: &[u8], access: Access) -> io::Result<File> {
+    step()?;
     // One that a crash left may have other rights.
-    let _ = fs::remove_file(&new);
+    let _ = fs::remove_file(new);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -161,15 +265,13 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], access: Access) -> Result<(), E
     }
     #[cfg(not(unix))]
     let _ = access;
-    let mut file = options.open(&new).map_err(failed())?;
+    let mut file = options.open(new)?;
     if let Err(error) = step() {
         let _ = file.write_all(&bytes[..bytes.len() / 2]);
-        return Err(failed()(error));
+        return Err(error);
     }
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed())?;
-    step().and_then(|()| fs::rename(&new, path)).map_err(Error::io(path))?;
-    step().map_err(Error::io(path))?;
-    sync_folder(path.parent().expect("a file lies in a folder"))
+    file.write_all(bytes)?;
+    Ok(file)
 }
 
 /// The lock of the one writer, until it is dropped.

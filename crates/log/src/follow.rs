@@ -106,9 +106,7 @@ fn copy<S: Source>(
         }
         let first = number * WIDTH;
         let entries = remote.bundle(number)?;
-        for entry in entries.iter().skip(before.saturating_sub(first) as usize) {
-            writer.push(entry)?;
-        }
+        writer.push(&entries[before.saturating_sub(first) as usize..])?;
         progress(writer.edge.size());
     }
     let checkpoint = remote.checkpoint().clone();

@@ -1,11 +1,11 @@
 //! Checks all files of a log: each entry, each tile, and the root.
 
 use crate::error::Error;
+use crate::leaves::leaves;
 use crate::published::{Published, read};
 use crate::source::Source;
 use crate::tile::{HASH, Tile, WIDTH, entries};
-use crate::tree::{Edge, Tiles, leaf};
-use mksum::Digest;
+use crate::tree::{Edge, Tiles};
 
 /// The outcome of [`fsck`].
 #[derive(Debug)]
@@ -38,32 +38,33 @@ pub fn fsck<S: Source>(log: &Published<S>, progress: &mut dyn FnMut(u64)) -> Rep
     let mut edge = Edge::new();
     for number in 0..size.div_ceil(WIDTH) {
         let tile = Tile::of(None, number, size).expect("a bundle below the size");
-        let leaves = read_leaves(log, tile);
+        let expected = log.tile(Tile { level: Some(0), ..tile }).ok();
         let held = read(log.source(), tile).and_then(|(held, bytes)| {
             report.files += 1;
             entries(&held.name(), &bytes, tile.width, held.width)
         });
-        let hashes: Vec<Digest> = match (held, leaves) {
-            (Ok(entries), leaves) => {
-                let found: Vec<_> = entries.iter().map(|entry| leaf(entry)).collect();
-                let differs =
-                    leaves.as_ref().and_then(|leaves| found.iter().zip(leaves).position(|(found, leaf)| found != leaf));
-                match (leaves, differs) {
-                    (Some(leaves), Some(at)) if log.has_leaves(number).is_ok() => {
+        let hashes: Vec<u8> = match (held, expected) {
+            (Ok(entries), expected) => {
+                let found = leaves(&entries).into_bytes();
+                let differs = expected.as_ref().and_then(|expected| {
+                    found.chunks(HASH).zip(expected.chunks(HASH)).position(|(found, hash)| found != hash)
+                });
+                match (expected, differs) {
+                    (Some(expected), Some(at)) if log.has_leaves(number).is_ok() => {
                         let why = format!(
                             "entry {} has another hash than the tree has at its index",
                             number * WIDTH + at as u64
                         );
                         report.add(Error::Damaged { name: tile.name(), why });
-                        leaves
+                        expected.to_vec()
                     }
                     // The tile is wrong, or missing: it is reported when it is compared.
                     _ => found,
                 }
             }
-            (Err(error), Some(leaves)) => {
+            (Err(error), Some(expected)) => {
                 report.add(error);
-                leaves
+                expected.to_vec()
             }
             (Err(error), None) => {
                 report.add(error);
@@ -75,11 +76,9 @@ pub fn fsck<S: Source>(log: &Published<S>, progress: &mut dyn FnMut(u64)) -> Rep
             }
         };
         let mut compare = Compare { log, report: &mut report };
-        for hash in hashes {
-            if let Err(error) = edge.push(hash, &mut compare) {
-                compare.report.add(error);
-                return report;
-            }
+        if let Err(error) = edge.push(&hashes, &mut compare) {
+            compare.report.add(error);
+            return report;
         }
         report.entries += tile.width;
         progress(report.entries);
@@ -94,12 +93,6 @@ pub fn fsck<S: Source>(log: &Published<S>, progress: &mut dyn FnMut(u64)) -> Rep
         });
     }
     report
-}
-
-/// The hashes of the tile of a bundle, if it is there; what is wrong with it is found when it is compared.
-fn read_leaves<S: Source>(log: &Published<S>, bundle: Tile) -> Option<Vec<Digest>> {
-    let bytes = log.tile(Tile { level: Some(0), ..bundle }).ok()?;
-    Some(bytes.chunks(HASH).map(Digest::new).collect())
 }
 
 /// Compares the tiles that follow from the entries with those of the log.

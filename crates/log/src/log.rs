@@ -4,12 +4,13 @@ use crate::checkpoint::Checkpoint;
 use crate::disk::{Access, Disk, Lock, lock, replace};
 use crate::error::Error;
 use crate::key::{KeyKind, SignerKey, VerifierKey};
+use crate::leaves::leaves;
 use crate::longest::LONGEST_ENTRY;
 use crate::note::{LONGEST_NOTE, Note};
 use crate::published::{Published, read};
 use crate::source::{Folder, Source, read_file};
-use crate::tile::{CHECKPOINT, Tile, WIDTH, push_entry};
-use crate::tree::{Edge, Tiles, leaf};
+use crate::tile::{CHECKPOINT, HASH, Tile, WIDTH, push_entry};
+use crate::tree::{Edge, Tiles};
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -163,10 +164,8 @@ impl Log {
             }
         }
         let first = self.size();
-        for entry in &entries {
-            let pushed = self.writer.push(entry.as_ref());
-            self.or_fail(pushed)?;
-        }
+        let pushed = self.writer.push(&entries);
+        self.or_fail(pushed)?;
         Ok(first..self.size())
     }
 
@@ -235,9 +234,7 @@ pub fn own_key(path: &Path) -> Result<Option<VerifierKey>, Error> {
 
 /// Records what was signed, and then publishes it: nothing is published that could be forgotten.
 fn publish(disk: &mut Disk, note: &Note) -> Result<(), Error> {
-    let text = note.to_string();
-    disk.replace(&format!("{STATE_FOLDER}/{SIGNED}"), text.as_bytes())?;
-    disk.replace(CHECKPOINT, text.as_bytes())
+    disk.replace_in_turn(&[&format!("{STATE_FOLDER}/{SIGNED}"), CHECKPOINT], note.to_string().as_bytes())
 }
 
 /// The newest checkpoint that the key signed: the recorded one, or a published one of a larger tree.
@@ -304,11 +301,11 @@ impl Writer {
         let size = checkpoint.size();
         let edge = Edge::read(size, |tile| {
             let (held, mut bytes) = read(source, tile)?;
-            if bytes.len() != held.width as usize * crate::tile::HASH {
-                let why = format!("it has {} bytes: expected {}", bytes.len(), held.width as usize * crate::tile::HASH);
+            if bytes.len() != held.width as usize * HASH {
+                let why = format!("it has {} bytes: expected {}", bytes.len(), held.width as usize * HASH);
                 return Err(Error::Damaged { name: held.name(), why });
             }
-            bytes.truncate(tile.width as usize * crate::tile::HASH);
+            bytes.truncate(tile.width as usize * HASH);
             Ok(bytes)
         })?;
         if edge.root() != checkpoint.root() {
@@ -325,16 +322,24 @@ impl Writer {
         Ok(Writer { disk: Disk::new(path), edge, bundle })
     }
 
-    /// Appends an entry of at most 65,535 bytes.
-    pub fn push(&mut self, entry: &[u8]) -> Result<(), Error> {
-        push_entry(&mut self.bundle, entry);
-        let index = self.edge.size();
-        if index % WIDTH == WIDTH - 1 {
-            let tile = Tile { level: None, index: index / WIDTH, width: WIDTH };
-            self.disk.write(&tile.name(), &self.bundle)?;
-            self.bundle.clear();
+    /// Appends entries of at most 65,535 bytes each.
+    pub fn push<E: AsRef<[u8]>>(&mut self, entries: &[E]) -> Result<(), Error> {
+        let hashes = leaves(entries);
+        let (mut entries, mut hashes) = (entries, hashes.as_bytes());
+        while !entries.is_empty() {
+            let size = self.edge.size();
+            let count = entries.len().min((WIDTH - size % WIDTH) as usize);
+            let (some, rest) = entries.split_at(count);
+            some.iter().for_each(|entry| push_entry(&mut self.bundle, entry.as_ref()));
+            if (size + count as u64).is_multiple_of(WIDTH) {
+                let tile = Tile { level: None, index: size / WIDTH, width: WIDTH };
+                self.disk.write(&tile.name(), &self.bundle)?;
+                self.bundle.clear();
+            }
+            self.edge.push(&hashes[..count * HASH], &mut ToDisk(&mut self.disk))?;
+            (entries, hashes) = (rest, &hashes[count * HASH..]);
         }
-        self.edge.push(leaf(entry), &mut ToDisk(&mut self.disk))
+        Ok(())
     }
 
     /// Writes what is partial and has changed since a size, and waits until all is on the disk.

@@ -2,12 +2,13 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
+use crate::leaves::leaves;
 use crate::note::{LONGEST_NOTE, Note};
 use crate::policy::Policy;
 use crate::proof::{ConsistencyProof, Proof};
 use crate::source::Source;
 use crate::tile::{CHECKPOINT, HASH, Tile, WIDTH, entries};
-use crate::tree::{ONE_PIECE, TREE, array, from_join, hashes, leaf, place, root};
+use crate::tree::{ONE_PIECE, TREE, array, from_join, hashes, place, root};
 use mksum::proof::Cut;
 use mksum::{Digest, Digests, Role, Spec, Subtree, Subtrees};
 use std::collections::HashMap;
@@ -152,13 +153,13 @@ impl<S: Source> Published<S> {
         let (held, bytes) = read(&self.source, tile)?;
         let name = held.name();
         let entries = entries(&name, &bytes, tile.width, held.width)?;
-        let leaves = self.tile(Tile { level: Some(0), ..tile })?;
-        let first = number * WIDTH;
-        for (at, (entry, hash)) in entries.iter().zip(leaves.chunks(HASH)).enumerate() {
-            if leaf(entry).as_bytes() != hash {
-                let why = format!("entry {} has another hash than the tree has at its index", first + at as u64);
-                return Err(Error::Damaged { name, why });
-            }
+        let expected = self.tile(Tile { level: Some(0), ..tile })?;
+        let found = leaves(&entries);
+        if let Some(at) =
+            found.as_bytes().chunks(HASH).zip(expected.chunks(HASH)).position(|(found, hash)| found != hash)
+        {
+            let why = format!("entry {} has another hash than the tree has at its index", number * WIDTH + at as u64);
+            return Err(Error::Damaged { name, why });
         }
         self.has_leaves(number)?;
         Ok(entries)

@@ -187,23 +187,27 @@ impl Edge {
         self.size
     }
 
-    /// Appends the hash of an entry, and hands on the tiles that it completes.
-    pub fn push(&mut self, leaf: Digest, tiles: &mut dyn Tiles) -> Result<(), Error> {
-        let mut hash = leaf;
+    /// Appends hashes of entries, one after another, at most as many as the last tile has room for, and hands on the tiles that they
+    /// complete.
+    pub fn push(&mut self, leaves: &[u8], tiles: &mut dyn Tiles) -> Result<(), Error> {
+        let count = (leaves.len() / HASH) as u64;
+        assert!(count <= WIDTH - self.size % WIDTH, "the room in the last tile");
+        let last = (self.size + count).wrapping_sub(1);
+        let mut hashes = Digests::from_bytes(HASH, leaves.into());
         for level in 0.. {
             if level == self.levels.len() {
                 self.levels.push(Digests::new(HASH));
             }
-            self.levels[level].push(hash);
+            self.levels[level].extend(hashes.iter());
             if (self.levels[level].len() as u64) < WIDTH {
                 break;
             }
             let full = std::mem::replace(&mut self.levels[level], Digests::new(HASH));
-            let index = self.size >> (HEIGHT * (level as u32 + 1));
+            let index = last >> (HEIGHT * (level as u32 + 1));
             tiles.tile(Tile { level: Some(level as u32), index, width: WIDTH }, full.as_bytes())?;
-            hash = tile_root(&full);
+            hashes = tile_root(full);
         }
-        self.size += 1;
+        self.size += count;
         Ok(())
     }
 
@@ -226,19 +230,15 @@ impl Edge {
     }
 }
 
-/// The hash over a full tile.
-pub(crate) fn tile_root(hashes: &Digests) -> Digest {
-    let top = Subtree { start: 0, len: WIDTH, level: HEIGHT };
-    TREE.join(&Leaves(hashes), top, Role::Inner).expect("a tile has all its hashes")
-}
-
-/// The hashes of a tile as the leaves of a tree.
-struct Leaves<'a>(&'a Digests);
-
-impl Subtrees for Leaves<'_> {
-    fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, mksum::Error> {
-        Ok(if node.level == 0 { self.0.get(node.start as usize) } else { None })
+/// The one hash over a full tile.
+fn tile_root(mut level: Digests) -> Digests {
+    let mut above = Digests::new(HASH);
+    while level.len() > 1 {
+        above.clear();
+        TREE.parent_digests(level.as_bytes(), &mut above);
+        std::mem::swap(&mut level, &mut above);
     }
+    level
 }
 
 /// The place of a node among the tiles: its tile's level, its number on that level; `None` if it is within tiles, or not perfect.

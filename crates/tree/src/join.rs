@@ -148,6 +148,17 @@ impl Spec {
         self.nodes().leaves(start, leaves, out);
     }
 
+    /// Appends the digests of the inner parents of `children`, digests one after another, as many to a parent as the shape has: many side
+    /// by side.
+    ///
+    /// # Panics
+    /// If the shape is not even, or the children are not those of whole parents.
+    pub fn parent_digests(&self, children: &[u8], out: &mut Digests) {
+        let Shape::Even { arity, .. } = self.shape() else { panic!("the shape is not even") };
+        assert!(children.len().is_multiple_of(self.nodes().size() * arity as usize), "whole parents");
+        self.nodes().parents(children, arity as usize, out);
+    }
+
     /// The hashes of a leaf and of a parent as plain data; `None` where no [`Recipe`] describes them.
     pub fn recipe(&self) -> Option<Recipe<'_>> {
         self.nodes().recipe()
