@@ -41,8 +41,8 @@ CLEAN |= {"NETRC": os.devnull, "AWS_MAX_ATTEMPTS": "2"}
 
 
 class Mirror:
-    """A web server over a dict of files. A function of the handler, the content and the range may answer in its place, and one of a
-    request's headers and its content adds headers to whole responses."""
+    """A web server over a dict of files. A function of the handler, the content and the range may answer in its place, and one
+    of a request's headers and its content adds headers to whole responses."""
 
     def __init__(self, files, fault=None, headers=lambda asked, content: {}):
         self.files, self.fault, self.headers = files, fault, headers
@@ -178,8 +178,9 @@ class Get(unittest.TestCase):
             return self.mirror({"good": content}, headers=lambda asked, content: headers)
 
         formats = {
-            "sha256": [{"Repr_Digest": digest}, {"Repr_Digest": f"unixsum=:AAA=:, md5=:{md5}:;a=1, {digest}"}, {"Content_Digest": digest},
-                       {"Digest": f"MD5={md5},SHA-256={base64}"}, {"Repr_Digest": digest, "Content_Digest": f"sha-256=:{empty}:"},
+            "sha256": [{"Repr_Digest": digest}, {"Repr_Digest": f"unixsum=:AAA=:, md5=:{md5}:;a=1, {digest}"},
+                       {"Content_Digest": digest}, {"Digest": f"MD5={md5},SHA-256={base64}"},
+                       {"Repr_Digest": digest, "Content_Digest": f"sha-256=:{empty}:"},
                        {"Repr_Digest": "sha-256=x", "Digest": f"sha-256={base64}"}],
             "md5": [{"Repr_Digest": f"md5=:{md5}:"}, {"Content_MD5": md5}],
         }
@@ -195,7 +196,10 @@ class Get(unittest.TestCase):
                 self.out.unlink()
 
         # One that computes it only where it is wanted.
-        wanted = self.mirror(files, headers=lambda asked, _: {"Repr_Digest": digest} if "sha-256" in asked.get("Want-Repr-Digest", "") else {})
+        def where_wanted(asked, _):
+            return {"Repr_Digest": digest} if "sha-256" in asked.get("Want-Repr-Digest", "") else {}
+
+        wanted = self.mirror(files, headers=where_wanted)
         self.assertEqual(self.fetched(f"{wanted.address}/good", root="")["trusted"], "server")
         self.assertEqual(self.fetched(f"{wanted.address}/good")["trusted"], "given")
         self.out.unlink()
@@ -221,7 +225,8 @@ class Get(unittest.TestCase):
             one = stating(**headers)
             done = self.get(f"{one.address}/good", root="")
             self.refused(done, "--root is missing, the server states no sum of the file, and nothing is fetched", 2)
-            self.assertEqual((b"no digest of the file is known from it" in done.stderr, one.sent), (bool(headers), 0), done.stderr)
+            is_named = b"no digest of the file is known from it" in done.stderr
+            self.assertEqual((is_named, one.sent), (bool(headers), 0), done.stderr)
         self.refused(self.get(f"{wanted.address}/nosuch", root=""), "there is no such object")
         self.refused(self.get("http://127.0.0.1:1/good", root=""), "mksum: http://127.0.0.1:1/good: ")
         self.refused(self.get(f"{wanted.address}/good", "-f", "sha512", root=""), "states no sum", 2)
@@ -239,7 +244,8 @@ class Get(unittest.TestCase):
             self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr.decode())
             self.assertEqual((found["root"], found["trusted"]), (self.sha256, "server"))
             self.assertIn(b"the server's own (repr-digest)", done.stderr)
-            done = subprocess.run([CHOSEN.mksum, "--stored", f"http://127.0.0.1:{port}/good"], check=True, capture_output=True, env=CLEAN)
+            command = [CHOSEN.mksum, "--stored", f"http://127.0.0.1:{port}/good"]
+            done = subprocess.run(command, check=True, capture_output=True, env=CLEAN)
             self.assertIn(b"repr-digest agrees (sha256)", done.stderr)
 
     def test_other_sums_in_the_same_pass(self):
