@@ -6,7 +6,9 @@
 Everything listens on 127.0.0.1 alone. Bytes are counted at the servers.
 """
 import argparse
+import binascii
 import contextlib
+import filecmp
 import hashlib
 import http.server
 import json
@@ -39,10 +41,11 @@ CLEAN |= {"NETRC": os.devnull, "AWS_MAX_ATTEMPTS": "2"}
 
 
 class Mirror:
-    """A web server over a dict of files. A function of the handler, the content and the range may answer in its place."""
+    """A web server over a dict of files. A function of the handler, the content and the range may answer in its place, and one
+    of a request's headers and its content adds headers to whole responses."""
 
-    def __init__(self, files, fault=None):
-        self.files, self.fault = files, fault
+    def __init__(self, files, fault=None, headers=lambda asked, content: {}):
+        self.files, self.fault, self.headers = files, fault, headers
         self.sent, self.requests, self.lock = 0, [], threading.Lock()
 
     def ranges(self, name):
@@ -78,7 +81,7 @@ class Mirror:
                 if not asked:
                     with mirror.lock:
                         mirror.requests.append((self.path, None))
-                    return self.send(200, content, ETag='"one"')
+                    return self.send(200, content, ETag='"one"', **mirror.headers(self.headers, content))
                 start, end = int(asked[1]), min(int(asked[2] or len(content)) + 1, len(content))
                 with mirror.lock:
                     mirror.requests.append((self.path, (start, end)))
@@ -120,11 +123,12 @@ class Get(unittest.TestCase):
         self.folder = pathlib.Path(place.name)
         self.out = self.folder / "out"
 
-    def mirror(self, files=None, fault=None):
-        return self.enterContext(Mirror(files or self.files, fault))
+    def mirror(self, files=None, fault=None, **more):
+        return self.enterContext(Mirror(files or self.files, fault, **more))
 
     def get(self, *arguments, root=None, out=None, **more):
-        command = [CHOSEN.mksum, "get", *map(str, arguments), "--root", root or self.root, "-o", out or self.out]
+        trusted = ["--root", root or self.root] if root != "" else []
+        command = [CHOSEN.mksum, "get", *map(str, arguments), *trusted, "-o", out or self.out]
         with tempfile.TemporaryDirectory() as temporary:
             env = CLEAN | {"TMPDIR": temporary}
             done = subprocess.run(command, check=False, capture_output=True, env=env, timeout=120, **more)
@@ -161,7 +165,88 @@ class Get(unittest.TestCase):
             self.out.unlink()
         self.refused(self.get(url, root="nonsense"), "--root", 2)
         done = subprocess.run([CHOSEN.mksum, "get", url, "-o", self.out], check=False, capture_output=True, env=CLEAN)
-        self.refused(done, "--root is missing", 2)
+        self.refused(done, "--root is missing, the server states no sum of the file", 2)
+
+    def test_without_a_root_the_server_may_state_one(self):
+        base64 = binascii.b2a_base64(hashlib.sha256(self.good).digest(), newline=False).decode()
+        empty = binascii.b2a_base64(hashlib.sha256(b"").digest(), newline=False).decode()
+        md5 = binascii.b2a_base64(hashlib.md5(self.good).digest(), newline=False).decode()
+        digest = f"sha-256=:{base64}:"
+        files, words = {"good": self.good}, "the root is the server's own ("
+
+        def stating(content=self.good, **headers):
+            return self.mirror({"good": content}, headers=lambda asked, content: headers)
+
+        formats = {
+            "sha256": [{"Repr_Digest": digest}, {"Repr_Digest": f"unixsum=:AAA=:, md5=:{md5}:;a=1, {digest}"},
+                       {"Content_Digest": digest}, {"Digest": f"MD5={md5},SHA-256={base64}"},
+                       {"Repr_Digest": digest, "Content_Digest": f"sha-256=:{empty}:"},
+                       {"Repr_Digest": "sha-256=x", "Digest": f"sha-256={base64}"}],
+            "md5": [{"Repr_Digest": f"md5=:{md5}:"}, {"Content_MD5": md5}],
+        }
+        for name, all_headers in formats.items():
+            for headers in all_headers:
+                one = stating(**headers)
+                found = self.fetched(f"{one.address}/good", root="")
+                self.assertEqual((found["state"], found["format"], found["trusted"]), ("fetched", name, "server"), headers)
+                self.assertEqual(one.sent, len(self.good))
+                done = self.get(f"{one.address}/good", root="", out="-")
+                self.assertEqual((done.returncode, done.stdout == self.good), (0, True))
+                self.assertIn(words, done.stderr.decode())
+                self.out.unlink()
+
+        # One that computes it only where it is wanted.
+        def where_wanted(asked, _):
+            return {"Repr_Digest": digest} if "sha-256" in asked.get("Want-Repr-Digest", "") else {}
+
+        wanted = self.mirror(files, headers=where_wanted)
+        self.assertEqual(self.fetched(f"{wanted.address}/good", root="")["trusted"], "server")
+        self.assertEqual(self.fetched(f"{wanted.address}/good")["trusted"], "given")
+        self.out.unlink()
+        # A mirror that states nothing is asked for bytes too; with a root, what a server states does not count.
+        silent = self.mirror(files)
+        damaged = stating(flipped(self.good), Repr_Digest=digest)
+        done = self.get(f"{silent.address}/good", f"{damaged.address}/good", root="")
+        self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr.decode())
+        self.out.unlink()
+        liar = stating(Repr_Digest=f"sha-256=:{empty}:")
+        self.assertEqual(self.fetched(f"{liar.address}/good")["trusted"], "given")
+        self.out.unlink()
+
+        # Damage on the way, or another file: nothing gets the name.
+        for one in (damaged, liar):
+            self.refused(self.get(f"{one.address}/good", root=""), "the root differs:\n  expected ")
+            (self.folder / "out.part").unlink(missing_ok=True)
+        done = self.get(f"{liar.address}/good", f"{wanted.address}/good", root="")
+        self.refused(done, "the mirrors have different files: its repr-digest is sha-256=")
+        # What no digest is known from is said, and nothing is fetched.
+        for headers in ({}, {"Repr_Digest": "sha-256"}, {"Repr_Digest": f"md6=:{md5}:"}, {"Content_Digest": f"sha-256=:{empty}:"},
+                        {"Digest": "unixsum=5"}):
+            one = stating(**headers)
+            done = self.get(f"{one.address}/good", root="")
+            self.refused(done, "--root is missing, the server states no sum of the file, and nothing is fetched", 2)
+            is_named = b"no digest of the file is known from it" in done.stderr
+            self.assertEqual((is_named, one.sent), (bool(headers), 0), done.stderr)
+        self.refused(self.get(f"{wanted.address}/nosuch", root=""), "there is no such object")
+        self.refused(self.get("http://127.0.0.1:1/good", root=""), "mksum: http://127.0.0.1:1/good: ")
+        self.refused(self.get(f"{wanted.address}/good", "-f", "sha512", root=""), "states no sum", 2)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_without_a_root_from_mksum_serve(self):
+        pub = self.folder / "pub"
+        pub.mkdir()
+        (pub / "good").write_bytes(self.good)
+        subprocess.run([CHOSEN.mksum, "keep", "-q", "-r", "-f", "sha256", pub], check=True, stdout=subprocess.DEVNULL)
+        port = servers.free_port()
+        with servers.serving(CHOSEN.mksum, "serve", pub, "--listen", port, port=port, env=CLEAN):
+            done = self.get(f"http://127.0.0.1:{port}/good", "--json", root="")
+            found = json.loads(done.stdout)
+            self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr.decode())
+            self.assertEqual((found["root"], found["trusted"]), (self.sha256, "server"))
+            self.assertIn(b"the server's own (repr-digest)", done.stderr)
+            command = [CHOSEN.mksum, "--stored", f"http://127.0.0.1:{port}/good"]
+            done = subprocess.run(command, check=True, capture_output=True, env=CLEAN)
+            self.assertIn(b"repr-digest agrees (sha256)", done.stderr)
 
     def test_other_sums_in_the_same_pass(self):
         one = self.mirror()
@@ -300,6 +385,51 @@ class Get(unittest.TestCase):
             seed.flush()
             found = self.fetched(url, "--seed", seed.name)
         self.assertEqual((found["seeded"], found["fetched"]), (7 * MIB - LEAF, len(self.good) - 7 * MIB + LEAF))
+
+    def test_blocks_of_older_files_are_shared(self):
+        """On disks that have no room for two such files."""
+        path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
+        if os.geteuid() or not (mkfs := shutil.which("mkfs.xfs", path=path)):
+            print("NOT TESTED: shared blocks: it takes root, and mkfs.xfs", flush=True)
+            return
+        image, disk = self.folder / "image", self.folder / "disk"
+        disk.mkdir()
+        with open(image, "wb") as file:
+            file.truncate(320 * MIB)
+        subprocess.run([mkfs, "-q", "-m", "reflink=1", image], check=True)
+        if subprocess.run(["mount", "-o", "loop", image, disk], check=False).returncode:
+            print("NOT TESTED: shared blocks: the kernel mounts no XFS", flush=True)
+            return
+        try:
+            new = self.folder / "new"
+            with open(new, "wb") as file:
+                for _ in range(shutil.disk_usage(disk).free * 6 // 10 // MIB):
+                    file.write(self.chance.randbytes(MIB))
+                file.write(b"end")
+            size = new.stat().st_size
+            line = subprocess.run([CHOSEN.mksum, "keep", new], check=True, capture_output=True, text=True).stdout
+            shutil.copyfile(new, disk / "old")
+            with open(disk / "old", "r+b") as file:
+                file.seek(5 * MIB)
+                file.write(b"another leaf")
+                file.seek(0, os.SEEK_END)
+                file.write(b"and a longer file")
+            done = self.get(new, "--seed", disk / "old", "--json", root=line, out=disk / "got")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            found = json.loads(done.stdout)
+            self.assertEqual((found["fetched"], found["seeded"]), (LEAF, size - LEAF))
+            self.assertTrue(filecmp.cmp(new, disk / "got", shallow=False))
+            # The same in place. What no mirror has is not in the unfinished file either.
+            with open(new, "r+b") as file:
+                file.seek(5 * MIB)
+                file.write(b"damaged")
+            done = self.get(new, root=line, out=disk / "old")
+            self.assertEqual(done.returncode, 1, done.stderr.decode())
+            with open(disk / "old.part", "rb") as file:
+                file.seek(5 * MIB)
+                self.assertEqual(file.read(LEAF), bytes(LEAF))
+        finally:
+            subprocess.run(["umount", disk], check=True)
 
     def test_without_an_outboard_the_stream_is_hashed(self):
         one = self.mirror({"good": self.good})

@@ -247,6 +247,7 @@ for thing in "$@"; do
         losetup) apt losetup mount ;;
         strace) apt strace strace ;;
         vfat) PATH="$PATH:/usr/sbin" apt mkfs.vfat dosfstools ;;
+        xfs) PATH="$PATH:/usr/sbin" apt mkfs.xfs xfsprogs ;;
         wine) apt /usr/lib/wine/wine64 wine64 ;;
         mingw) apt x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 ;;
         fsverity) apt fsverity fsverity ;;

@@ -82,7 +82,7 @@ tool() {
 
 # Objects in stores: servers on this machine, good ones and faulty ones.
 stores() {
-    scripts/need.sh python versitygw moto
+    scripts/need.sh python versitygw moto xfs
     build
     scripts/get.py "$target/release/mksum"
     scripts/serve.py "$target/release/mksum"

@@ -3,6 +3,7 @@
 use crate::args::Get as Args;
 use crate::catalogue::get as catalogue;
 use crate::check;
+use crate::claims::{Claim, claims, strongest};
 use crate::directory;
 use crate::exit::{Exit, usage};
 use crate::figures::{self, grouped};
@@ -53,15 +54,15 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
     if args.signature.key.is_some() || args.signature.sig.is_some() {
         return usage(&"--sig and --key verify the list of --check");
     }
-    let Some(root) = &args.root else {
-        return usage(
-            &"--root is missing, and nothing is fetched that cannot be verified: give a root or sum of the file from a source that \
-              you trust",
-        );
-    };
-    let expected = match Expected::parse(root, given) {
-        Ok(expected) => expected,
-        Err(why) => return usage(&format_args!("--root: {why}")),
+    let (expected, trusted) = match &args.root {
+        Some(root) => match Expected::parse(root, given) {
+            Ok(expected) => (expected, Trusted::Given),
+            Err(why) => return usage(&format_args!("--root: {why}")),
+        },
+        None => match stated(tool, args, given, options) {
+            Ok((expected, header)) => (expected, Trusted::Server(header)),
+            Err(exit) => return exit,
+        },
     };
     if let Some(spec) = expected.directory() {
         return tree(tool, args, (&expected, spec), output, options);
@@ -93,9 +94,73 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         {
             return Exit::Unread;
         }
-        got => report(tool, args, output, (got, args.common.quiet)),
+        got => report(tool, args, output, (got, args.common.quiet), &trusted),
     }
     tool.console.exit()
+}
+
+/// Who says what the root of a file is.
+enum Trusted {
+    /// The user, or a list that the user trusts.
+    Given,
+    /// The server of the file, in this header.
+    Server(String),
+}
+
+/// The root that the servers of a file state themselves, and the header that has it. Two that differ are an error.
+fn stated(tool: &Tool, args: &Args, given: Option<&Choice>, options: &Options) -> Result<(Expected, String), Exit> {
+    let missing =
+        "nothing is fetched that cannot be verified: give a root or sum of the file from a source that you trust";
+    let urls: Vec<_> = args.mirrors.iter().filter_map(|mirror| Some((mirror, mirror.url()?))).collect();
+    let Some(objects) = options.objects.as_ref().filter(|_| !urls.is_empty()) else {
+        return Err(usage(&format_args!("--root is missing, and {missing}")));
+    };
+    let console = &tool.console;
+    let (mut found, mut failed): (Option<(&Input, Claim)>, usize) = (None, 0);
+    for (mirror, url) in &urls {
+        let stored = match objects.stored(url) {
+            Ok(stored) => stored,
+            Err(error) => {
+                failed += 1;
+                console.note(&format_args!("{}: {error}", Shown(*mirror)));
+                continue;
+            }
+        };
+        let claims = claims(&stored);
+        for (name, text) in stored.sums.iter().filter(|(name, _)| name.ends_with("digest")) {
+            if !claims.iter().any(|claim| claim.name == *name) {
+                let text: String = text.chars().take(80).collect();
+                console
+                    .note(&format_args!("{}: {name}: {text}: no digest of the file is known from it", Shown(*mirror)));
+            }
+        }
+        match &found {
+            None => {
+                found = strongest(claims, given.map(Choice::spec)).map(|claim| (*mirror, claim));
+            }
+            Some((first, chosen)) => {
+                let other = claims.iter().find(|claim| claim.specs == chosen.specs && claim.claimed != chosen.claimed);
+                if let Some(other) = other {
+                    let (first, name) = (Shown(*first), &other.name);
+                    let why = format_args!("its {name} is {}, and {} has {}", other.text, first, chosen.text);
+                    console.error(*mirror, &format_args!("the mirrors have different files: {why}"));
+                    return Err(console.exit());
+                }
+            }
+        }
+    }
+    match found {
+        Some((_, Claim { name, claimed, specs, .. })) => {
+            let text = format!("{}:{}", specs[0], claimed[0].text(&specs[0]));
+            let expected = Expected::parse(&text, None).map_err(|why| usage(&why))?;
+            Ok((expected, name))
+        }
+        None if failed == urls.len() => {
+            console.fail();
+            Err(console.exit())
+        }
+        None => Err(usage(&format_args!("--root is missing, the server states no sum of the file, and {missing}"))),
+    }
 }
 
 /// Fetches the directory that has the trusted root.
@@ -202,7 +267,7 @@ fn folder_of(
         let is_good = got.as_ref().is_ok_and(Got::is_whole);
         console.count(if is_good { Verdict::Ok } else { Verdict::Failed }, 1);
         failed += u64::from(!is_good);
-        report(tool, args, &path.into(), (got, args.common.quiet || console.is_brief()));
+        report(tool, args, &path.into(), (got, args.common.quiet || console.is_brief()), &Trusted::Given);
     });
     drop(progress);
     if let Err(error) = done {
@@ -301,7 +366,7 @@ impl Write for Output {
 }
 
 /// Prints what became of a file; of one that is right nothing, if `only_problems` are printed.
-fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<Got, Error>, bool)) {
+fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<Got, Error>, bool), trusted: &Trusted) {
     let console = &tool.console;
     let got = &match got {
         Ok(got) => got,
@@ -320,7 +385,7 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
         }
     }
     if args.json {
-        console.print_json(path, Record::new(got));
+        console.print_json(path, Record::new(got, trusted));
     }
     if let Some(why) = got.incomplete() {
         console.fail();
@@ -340,6 +405,10 @@ fn report(tool: &Tool, args: &Args, path: &Input, (got, only_problems): (Result<
         _ if args.json || only_problems => {}
         Input::Stdin => console.note(&format_args!("{what} ({root})")),
         path => ranges::line(tool, path, &format_args!("{what} ({root})")),
+    }
+    if let Trusted::Server(header) = trusted {
+        let limits = "it shows damage on the way, not what a server replaced on purpose: only --root does";
+        console.note(&format_args!("{}: the root is the server's own ({header}): {limits}", Shown(path)));
     }
     print_also(tool, args, path, got);
 }
@@ -378,6 +447,7 @@ struct Record {
     kind: &'static str,
     ok: bool,
     state: &'static str,
+    trusted: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -413,7 +483,7 @@ struct MirrorLine {
 }
 
 impl Record {
-    fn new(got: &Got) -> Record {
+    fn new(got: &Got, trusted: &Trusted) -> Record {
         let pairs = |ranges: &[Range<u64>]| ranges.iter().map(|range| [range.start, range.end]).collect();
         let line = |mirror: &Mirror| {
             let (name, error) = (mirror.place.to_string(), mirror.error.clone());
@@ -430,6 +500,10 @@ impl Record {
             kind: "get",
             ok: got.outcome != Outcome::Incomplete,
             state,
+            trusted: match trusted {
+                Trusted::Given => "given",
+                Trusted::Server(_) => "server",
+            },
             format: root.map(|root| root.spec().to_string()),
             length: root.map(mksum::Root::len),
             root: root.map(ToString::to_string),

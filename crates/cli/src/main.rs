@@ -12,6 +12,7 @@ mod catalogue;
 mod catalogue;
 mod check;
 mod check_proof;
+mod claims;
 mod console;
 mod copy;
 mod devices;

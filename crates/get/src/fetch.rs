@@ -193,13 +193,14 @@ impl Shared {
             let mut fatal = None;
             let (bytes, error) = match read {
                 Ok(bytes) => {
-                    for unit in units(&self.outboard, task.range.clone()) {
-                        let from = (unit.start - task.range.start) as usize;
-                        match judge.accepts(unit, &bytes[from..from + unit.len as usize]) {
-                            Ok(true) => append(&mut good, unit.start..unit.end()),
-                            Ok(false) => append(&mut bad, unit.start..unit.end()),
-                            Err(error) => fatal = Some(Error::from_outboard(error, &place)),
+                    let units: Vec<_> = units(&self.outboard, task.range.clone()).collect();
+                    match judge.accepts_each(&units, &bytes) {
+                        Ok(right) => {
+                            for (unit, is_right) in units.into_iter().zip(right) {
+                                append(if is_right { &mut good } else { &mut bad }, unit.start..unit.end());
+                            }
                         }
+                        Err(error) => fatal = Some(Error::from_outboard(error, &place)),
                     }
                     (bytes, None)
                 }

@@ -10,7 +10,7 @@ use crate::seed;
 use crate::sink::Sink;
 use crate::whole;
 use mksum::{Root, Spec};
-use mksum_io::{Input, Job, Mode, Options, Partial};
+use mksum_io::{Input, Job, Mode, Options, Partial, check_room};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -92,14 +92,28 @@ fn with_outboard(
     let whole = Vec::from_iter((len > 0).then_some(0..len));
     let (mut sink, mut missing, seeds): (_, _, Vec<_>) = match &request.target {
         Target::File(path) => {
-            let partial = Partial::open(path, len)?;
-            let missing = match partial.is_resumed() {
+            let partial = Partial::resume(path)?;
+            let old = partial.target().exists().then(|| partial.target().to_path_buf());
+            let mut seeds: Vec<_> = old.into_iter().chain(request.seeds.iter().cloned()).collect();
+            let shared = partial.share_blocks(&seeds, len);
+            let partial = partial.sized(len)?;
+            let missing = match partial.is_resumed() || shared.is_some() {
                 true => seed::missing(partial.path(), (&outboard, place), options)?,
                 false => whole,
             };
-            got.resumed = len - sum(&missing);
-            let old = partial.target().exists().then(|| partial.target().to_path_buf());
-            (Sink::of_file(partial), missing, old.into_iter().chain(request.seeds.iter().cloned()).collect())
+            match shared {
+                None => got.resumed = len - sum(&missing),
+                Some(index) => {
+                    seeds.remove(index);
+                    got.seeded = len - sum(&missing);
+                    missing.iter().for_each(|range| partial.clear(range));
+                    if let Err(error) = check_room(partial.path(), sum(&missing)) {
+                        partial.remove_if(true);
+                        return Err(error.into());
+                    }
+                }
+            }
+            (Sink::of_file(partial), missing, seeds)
         }
         Target::Writer(out) => (Sink::of_writer(out.clone()), whole, Vec::new()),
     };

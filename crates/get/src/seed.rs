@@ -31,6 +31,9 @@ pub fn missing<R: ReadAt>(
     Ok(missing)
 }
 
+/// The bytes that are read and hashed at once, unless one unit has more.
+const GROUP: u64 = 1 << 20;
+
 /// Copies the units of an older file that are right where they are missing. Returns what is missing then.
 ///
 /// # Errors
@@ -44,19 +47,45 @@ pub fn copy<R: ReadAt>(
 ) -> Result<Vec<Range<u64>>, Error> {
     let Ok(mut replica) = open_replica(&seed.into(), options) else { return Ok(missing) };
     let (judge, mut rest, mut bytes) = (Checked::new(outboard), Vec::new(), Vec::new());
-    for unit in missing.into_iter().flat_map(|range| units(outboard, range)) {
-        bytes.resize(unit.len as usize, 0);
-        let is_right = replica.read(unit.start, &mut bytes).is_ok()
-            && judge.accepts(unit, &bytes).map_err(|error| Error::from_outboard(error, seed))?;
-        match is_right {
-            true => {
-                options.meter.skip(unit.len);
-                sink.put(unit.start, &bytes)?;
+    let wrong = |error| Error::from_outboard(error, seed);
+    for group in missing.into_iter().flat_map(|range| groups(outboard, range)) {
+        let start = group[0].start;
+        bytes.resize((group[group.len() - 1].end() - start) as usize, 0);
+        let place = |unit: &Subtree| (unit.start - start) as usize..(unit.end() - start) as usize;
+        let right = match replica.read(start, &mut bytes) {
+            Ok(()) => judge.accepts_each(&group, &bytes).map_err(wrong)?,
+            // It may be able to read others than the one that failed.
+            Err(_) => {
+                let mut one = |unit: &Subtree| {
+                    let bytes = &mut bytes[place(unit)];
+                    Ok(replica.read(unit.start, bytes).is_ok() && judge.accepts(*unit, bytes).map_err(wrong)?)
+                };
+                group.iter().map(&mut one).collect::<Result<_, Error>>()?
             }
-            false => append(&mut rest, unit.start..unit.end()),
+        };
+        for (unit, is_right) in group.iter().zip(right) {
+            match is_right {
+                true => {
+                    options.meter.skip(unit.len);
+                    sink.put(unit.start, &bytes[place(unit)])?;
+                }
+                false => append(&mut rest, unit.start..unit.end()),
+            }
         }
     }
     Ok(rest)
+}
+
+/// The units of a range, as many at a time as are hashed at once.
+fn groups<R: ReadAt>(outboard: &Outboard<R>, range: Range<u64>) -> impl Iterator<Item = Vec<Subtree>> {
+    let mut units = units(outboard, range).peekable();
+    std::iter::from_fn(move || {
+        let mut group = vec![units.next()?];
+        while let Some(unit) = units.next_if(|unit| unit.end() - group[0].start <= GROUP) {
+            group.push(unit);
+        }
+        Some(group)
+    })
 }
 
 /// The units of a range.

@@ -1,11 +1,13 @@
 //! Files that are written in any order, and go on where an interrupted run ended.
 
 use crate::paths::{folder, with_extension};
-use crate::platform::{free_bytes, stored_bytes, sync_folder, write_at};
+use crate::platform::{free_bytes, open_at_once, punch_hole, share_blocks, stored_bytes, sync_folder, write_at};
 use crate::replacement::is_at;
 use crate::{Error, Refusal};
+use std::cmp::Reverse;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A file that is written beside its target, as `TARGET.part`, and takes its place at the end.
@@ -35,15 +37,44 @@ impl Partial {
     /// If something other than a regular file is at either path, another process writes it ([`Refusal::Busy`]), the disk has less room
     /// ([`Refusal::Room`]), or the system cannot write there.
     pub fn open(target: &Path, len: u64) -> Result<Partial, Error> {
-        let partial = Self::resume(target)?;
-        match partial.make_room(len) {
-            Ok(()) => Ok(partial),
+        Self::resume(target)?.sized(len)
+    }
+
+    /// Makes it `len` bytes long, if the disk has room for those that it lacks. A new one is removed otherwise.
+    ///
+    /// # Errors
+    /// If the disk has less room ([`Refusal::Room`]), or the system cannot.
+    pub fn sized(self, len: u64) -> Result<Partial, Error> {
+        match self.make_room(len) {
+            Ok(()) => Ok(self),
             Err(error) => {
-                let is_new = !partial.resumed;
-                partial.remove_if(is_new);
+                let is_new = !self.resumed;
+                self.remove_if(is_new);
                 Err(error)
             }
         }
+    }
+
+    /// Has a new one begin as one of the older files `seeds`, whose blocks it shares, where the file system can (Btrfs, XFS, ...): the
+    /// one with the most of its `len` bytes. Returns the index of that file. All of it has to be verified then.
+    pub fn share_blocks(&self, seeds: &[PathBuf], len: u64) -> Option<usize> {
+        if self.resumed {
+            return None;
+        }
+        let opened = |(index, seed): (usize, &PathBuf)| {
+            let file = open_at_once(seed).ok()?;
+            let metadata = file.metadata().ok().filter(fs::Metadata::is_file)?;
+            Some((metadata.len().min(len), index, file))
+        };
+        let mut files: Vec<_> = seeds.iter().enumerate().filter_map(opened).filter(|(len, ..)| *len > 0).collect();
+        files.sort_by_key(|(len, ..)| Reverse(*len));
+        files.iter().find(|(_, _, file)| share_blocks(file, &self.file).is_ok()).map(|(_, index, _)| *index)
+    }
+
+    /// Removes the bytes of a range, where the file system can: they are zero then, and take no room.
+    pub fn clear(&self, range: &Range<u64>) {
+        // Where it cannot, they stay until the right ones are written: nobody takes them for these.
+        let _ = punch_hole(&self.file, range.start, range.end - range.start);
     }
 
     /// Opens it like [`Partial::open`], as long as it is: empty, where it is new.

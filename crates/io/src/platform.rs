@@ -613,6 +613,12 @@ mod linux {
         Ok(rustix::fs::syncfs(file)?)
     }
 
+    /// Has `len` bytes at `offset` be zero, and take no room on the disk.
+    pub(crate) fn punch_hole(file: &File, offset: u64, len: u64) -> io::Result<()> {
+        use rustix::fs::{FallocateFlags, fallocate};
+        Ok(fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, len)?)
+    }
+
     /// Removes the bytes of a file from the page cache, so that the next read asks the disk.
     pub(crate) fn evict(file: &File) {
         // Advice: without it the disk is not asked again, and the next verification does that.
@@ -707,6 +713,10 @@ mod other {
 
     pub(crate) fn sync_file_system(file: &File) -> io::Result<()> {
         file.sync_all()
+    }
+
+    pub(crate) fn punch_hole(_: &File, _: u64, _: u64) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     pub(crate) fn evict(_: &File) {}

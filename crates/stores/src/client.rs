@@ -10,14 +10,14 @@ use crate::names::marked;
 use crate::netrc::Netrc;
 use crate::place::Store;
 use crate::profile;
-use crate::redirects::{self, Asked, Rule};
+use crate::redirects::{self, Asked, Rule, WANT};
 use crate::retries::{LONGEST_PAUSE, retries};
 use crate::settings;
 use crate::traffic::{LastStatus, Traffic};
 use async_trait::async_trait;
 #[cfg(feature = "hdfs")]
 use hdfs_native_object_store::HdfsObjectStore;
-use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{
@@ -118,7 +118,7 @@ impl Clients {
         Ok(Clients { client, traffic: Arc::clone(traffic), netrc: OnceLock::new(), runtime: runtime.clone() })
     }
 
-    /// A client of this store; with `sums`, S3 is asked for the checksums that it has.
+    /// A client of this store; with `sums`, S3 is asked for the checksums that it has, and a web server for digests.
     ///
     /// # Errors
     /// If its configuration in the environment or in a profile makes no sense.
@@ -145,8 +145,7 @@ impl Clients {
                 settings::credential("AWS_SESSION_TOKEN", builder.get_config_value(&AmazonS3ConfigKey::Token))?;
                 let mut builder = builder.with_bucket_name(bucket).with_retry(retries);
                 if sums {
-                    let mode =
-                        (header::HeaderName::from_static("x-amz-checksum-mode"), HeaderValue::from_static("ENABLED"));
+                    let mode = (HeaderName::from_static("x-amz-checksum-mode"), HeaderValue::from_static("ENABLED"));
                     let options = ClientOptions::new().with_default_headers(HeaderMap::from_iter([mode]));
                     builder = builder.with_client_options(options);
                 }
@@ -189,7 +188,7 @@ impl Clients {
                 );
                 let builder = HttpBuilder::new().with_url(origin).with_retry(retries);
                 builder
-                    .with_http_connector(connector(Some(Exact { url: exact, authorization })))
+                    .with_http_connector(connector(Some(Exact { url: exact, authorization, sums })))
                     .build()
                     .map_err(refused)?
                     .into()
@@ -254,15 +253,21 @@ pub struct Exact {
     url: Uri,
     /// The user and password of its URL.
     authorization: Option<HeaderValue>,
+    /// Whether it is asked for the digests that it has of the file.
+    sums: bool,
 }
 
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        if let Some(Exact { url, authorization }) = &self.exact {
+        if let Some(Exact { url, authorization, sums }) = &self.exact {
             *request.uri_mut() = url.clone();
             authorization.clone().map(|value| request.headers_mut().insert(header::AUTHORIZATION, value));
             request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            if *sums {
+                // Some servers compute a digest only where one is wanted.
+                request.headers_mut().insert(WANT, HeaderValue::from_static("sha-256=10, sha-512=5"));
+            }
         }
         let last = request.extensions().get::<LastStatus>().cloned();
         let is_page = is_page(request.uri());

@@ -9,8 +9,11 @@ use url::{Host, Url};
 /// The redirects of one request that are followed.
 pub const MOST: usize = 10;
 
+/// The header that asks for digests of a file (RFC 9530, 4).
+pub const WANT: HeaderName = HeaderName::from_static("want-repr-digest");
+
 /// The headers that another server gets too.
-const OPEN: [HeaderName; 8] = [
+const OPEN: [HeaderName; 9] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
     header::IF_MATCH,
@@ -19,6 +22,7 @@ const OPEN: [HeaderName; 8] = [
     header::IF_UNMODIFIED_SINCE,
     header::RANGE,
     header::USER_AGENT,
+    WANT,
 ];
 
 /// The redirects that are followed.

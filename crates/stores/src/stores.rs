@@ -25,7 +25,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
 
 /// The headers with sums of objects.
-const SUMS: [&str; 13] = [
+const SUMS: [&str; 16] = [
+    "repr-digest",
+    "content-digest",
+    "digest",
     "content-md5",
     "x-amz-checksum-crc32",
     "x-amz-checksum-crc32c",

@@ -30,7 +30,8 @@ pub struct Get {
     /// A directory's root ('mksum -f dir DIR') is compared with that of its catalogue on a mirror ('mksum keep -r'), which has the roots
     /// of all files. Then they are fetched into the folder of --output, and folders and links made.
     ///
-    /// Nothing is fetched without it. One without the name of its format is a root of the default format, a SHA-256 or another usual sum
+    /// Without it, the sum that the server states itself (Repr-Digest, Digest, a checksum of the store) decides: it shows damage on the way,
+    /// not what a server replaced. If it states none, nothing is fetched. A root without the name of its format is a root of the default format, a SHA-256 or another usual sum
     /// of its length; --format decides.
     #[arg(long, value_name = "ROOT", conflicts_with = "check")]
     pub root: Option<String>,

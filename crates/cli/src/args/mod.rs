@@ -376,7 +376,7 @@ pub struct Run {
     /// ETag of an upload in parts, the usual part sizes are tried that give its number of parts.
     #[arg(long, value_name = "ROOT", help_heading = "Checking")]
     pub expect: Option<String>,
-    /// Compare objects with the sums that their stores have: ETags, checksums, Content-MD5
+    /// Compare objects with the sums that their stores have: ETags, checksums, Content-MD5, Repr-Digest
     ///
     /// The part size of an upload is found, as with --expect. Prints the roots that agree. CRCs detect accidents alone.
     #[arg(long, help_heading = "Checking")]

@@ -278,10 +278,9 @@ impl<R: ReadAt> Fetching<'_, '_, R> {
         let (mut done, mut refused, mut error) = (Vec::new(), Vec::new(), None);
         match replica.read(range.start, &mut bytes) {
             Ok(()) => {
-                for unit in units {
-                    let from = (unit.start - range.start) as usize;
-                    let right = self.judge.accepts(unit, &bytes[from..from + unit.len as usize])?;
-                    if right { &mut done } else { &mut refused }.push(unit);
+                let right = self.judge.accepts_each(&units, &bytes)?;
+                for (unit, is_right) in units.into_iter().zip(right) {
+                    if is_right { &mut done } else { &mut refused }.push(unit);
                 }
             }
             // The copy's disk may have bad sectors too, but seldom in the same units.

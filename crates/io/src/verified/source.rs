@@ -5,7 +5,7 @@ use super::pages::OutboardBytes;
 use crate::outboard::{is_unchanged, restore_time};
 use crate::{DamagedUnit, Error, File, HeldFile, Input, Refusal, Replica, open_replicas};
 use mksum::outboard::{Checked, Outboard};
-use mksum::{Digest, Digests, Memory, Subtree, Subtrees};
+use mksum::{Digest, Digests, Subtree};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -102,15 +102,8 @@ impl Source {
     }
 
     fn digests(&self, units: &[Subtree], bytes: &[u8]) -> Result<Digests, Error> {
-        let (outboard, mut digests) = (self.outboard(), Digests::new(self.outboard().spec().hash().size()));
-        let spec = outboard.spec();
-        let hashed = match units {
-            // It may be the root.
-            &[unit] => spec.map(outboard.len(), unit, bytes).map(|digest| digests.push(digest)),
-            units => Memory::from(units[0].start, bytes).digests(spec, units, &mut digests),
-        };
-        hashed.map_err(|error| Error::from_join(error, self.file.input(), spec))?;
-        Ok(digests)
+        let hashed = self.judge.hash_each(units, bytes);
+        hashed.map_err(|error| Error::from_join(error, self.file.input(), self.outboard().spec()))
     }
 
     /// The digest that the outboard has of a unit, checked up to the root.
