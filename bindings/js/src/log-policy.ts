@@ -1,6 +1,6 @@
 // Policies: which logs are trusted, and which witnesses must have cosigned (C2SP tlog-policy); and signatures.
-import type { OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
+import { isSignature } from "./log-crypto.js";
 import { type Checkpoint, malformed, type Note, numberOf, parseCheckpoint, parseKey, type VerifierKey } from "./log-text.js";
 
 /** A policy: the keys of logs, and the quorum of witnesses. */
@@ -22,23 +22,24 @@ const USAGE = "expected 'log KEY [URL]', 'witness NAME KEY [URL]', 'group NAME a
 /**
  * Reads a policy; or a verifier key, whose log is trusted then, without witnesses.
  *
- * @throws {MksumError} `proof` if it is neither: the message has the line.
+ * @throws {MksumError} `proof` if it is neither: the message has the line; `unsupported` if this engine has no Web Cryptography.
  */
-export function parsePolicy(text: string): Policy {
+export async function parsePolicy(text: string): Promise<Policy> {
     if (!/[\n ]/.test(text.trimEnd())) {
-        const key = parseKey(text.trimEnd());
+        const key = await parseKey(text.trimEnd());
         return { logs: [key], witnesses: [], isQuorum: () => true };
     }
     if (text.length > LONGEST) throw notPolicy("it is longer than 256 KiB");
     if (!text.endsWith("\n")) throw notPolicy("its last line has no newline");
     const policy = new Reading();
-    text.split("\n").forEach((line, at) => {
+    for (const [at, line] of text.split("\n").entries()) {
         try {
-            policy.line(line);
+            await policy.line(line);
         } catch (cause) {
+            if (cause instanceof MksumError && cause.code === "unsupported") throw cause;
             throw notPolicy(`line ${at + 1}: ${(cause as Error).message}`);
         }
-    });
+    }
     const { logs, witnesses, quorum } = policy;
     if (!quorum) throw notPolicy("it has no line 'quorum NAME'; 'quorum none' asks for no witness");
     return { logs, witnesses, isQuorum: quorum };
@@ -54,15 +55,15 @@ class Reading {
     /** The members that are in a group: each is in one at most. */
     private readonly used = new Set<string>();
 
-    line(line: string): void {
+    async line(line: string): Promise<void> {
         if (/[^\P{Cc}\t\x80-\x9f]/u.test(line)) throw new Error("control characters are not allowed");
         const [kind, ...words] = line.split(/[ \t]+/).filter((word) => word !== "");
         const [first = "", second = "", ...rest] = words;
         if (kind === undefined || kind.startsWith("#")) return;
         if (kind === "log" && (words.length === 1 || words.length === 2)) {
-            this.logs.push(this.key(first, "log", this.logs));
+            this.logs.push(await this.key(first, "log", this.logs));
         } else if (kind === "witness" && (words.length === 2 || words.length === 3)) {
-            const key = this.key(second, "witness", this.witnesses);
+            const key = await this.key(second, "witness", this.witnesses);
             this.add(first, (cosigned) => cosigned.includes(key));
             this.witnesses.push(key);
         } else if (kind === "group" && rest.length > 0) {
@@ -80,8 +81,8 @@ class Reading {
         }
     }
 
-    private key(text: string, kind: VerifierKey["kind"], others: readonly VerifierKey[]): VerifierKey {
-        const key = parseKey(text);
+    private async key(text: string, kind: VerifierKey["kind"], others: readonly VerifierKey[]): Promise<VerifierKey> {
+        const key = await parseKey(text);
         if (key.kind !== kind) throw new Error(`the key of a ${kind} begins with the type ${kind === "log" ? "0x01" : "0x04"}`);
         if (others.some((other) => isEqual(other.key, key.key))) throw new Error(`the key of ${key.name} is there twice`);
         return key;
@@ -111,23 +112,6 @@ class Reading {
 export const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
     one.length === other.length && one.every((byte, at) => byte === other[at]);
 
-/** Verifies a signature of Ed25519 (RFC 8032) by Web Cryptography. */
-async function isSignature(key: VerifierKey, message: OwnBytes, signature: OwnBytes): Promise<boolean> {
-    const unsupported = (why: string, cause?: unknown) =>
-        new MksumError("unsupported", `the signature of ${key.name} cannot be checked here: ${why}`, { cause });
-    const subtle = globalThis.crypto?.subtle;
-    if (!subtle) throw unsupported("Web Cryptography needs a secure context, such as a page that was loaded by HTTPS");
-    let own: CryptoKey;
-    try {
-        own = await subtle.importKey("raw", key.key, "Ed25519", false, ["verify"]);
-    } catch (cause) {
-        // A key that is no point of the curve is a DataError.
-        if ((cause as Error | undefined)?.name === "DataError") throw malformed("a verifier key", "its bytes are not a key of Ed25519");
-        throw unsupported("its Web Cryptography has no Ed25519, which browsers have since 2025 and Node since 18", cause);
-    }
-    return subtle.verify("Ed25519", own, signature, message);
-}
-
 /**
  * Verifies the signature of a note by a key.
  *
@@ -142,7 +126,8 @@ export async function verifyNote(note: Note, key: VerifierKey): Promise<bigint |
         const time = bytes.slice(0, head).reduce<bigint>((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
         const text = key.kind === "witness" ? `cosignature/v1\ntime ${time}\n${note.text}` : note.text;
         const message = new TextEncoder().encode(text);
-        const isValid = bytes.length === head + 64 && time < 1n << 63n && (await isSignature(key, message, bytes.slice(head)));
+        const isValid = bytes.length === head + 64 && time < 1n << 63n && (await isSignature(name, key.key, message, bytes.slice(head)));
+        if (isValid === undefined) throw malformed("a verifier key", "its bytes are not a key of Ed25519");
         if (!isValid) {
             throw new MksumError("proof", `the signature of ${key.name} is not valid: the note was changed, or another key of that name signed it`);
         }
@@ -158,7 +143,7 @@ export async function verifyNote(note: Note, key: VerifierKey): Promise<bigint |
  * @throws {MksumError} `proof` if it is not; `unsupported` if this engine has no Ed25519: nothing was found out then.
  */
 export async function checkNote(note: Note, trusted: Policy | string): Promise<Checkpoint> {
-    const policy = typeof trusted === "string" ? parsePolicy(trusted) : trusted;
+    const policy = typeof trusted === "string" ? await parsePolicy(trusted) : trusted;
     const checkpoint = parseCheckpoint(note.text);
     const signers = async (keys: readonly VerifierKey[]) => {
         const times = await Promise.all(keys.map((key) => verifyNote(note, key)));

@@ -1,7 +1,7 @@
 // Texts of logs: base64 and numbers with one form each, signed notes, checkpoints, keys and proofs (`spec/log.md`).
 import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
-import { sha256 } from "./alone-hashes.js";
+import { sha256 } from "./log-crypto.js";
 
 /** A public key with its name: `NAME+ID+KEY` (C2SP signed-note, "Verifier keys"). */
 export interface VerifierKey {
@@ -121,9 +121,9 @@ const isName = (name: string) => /^[^\p{White_Space}+]+$/u.test(name) && !CONTRO
 /**
  * Reads a verifier key.
  *
- * @throws {MksumError} `proof` if it is none.
+ * @throws {MksumError} `proof` if it is none; `unsupported` if this engine has no Web Cryptography.
  */
-export function parseKey(text: string): VerifierKey {
+export async function parseKey(text: string): Promise<VerifierKey> {
     if (text.startsWith("PRIVATE+KEY+")) throw notKey("it is a private key, which belongs to its log alone");
     const [name = "", id, ...rest] = text.split("+");
     if (rest.length === 0) throw notKey("expected NAME+ID+KEY");
@@ -133,8 +133,7 @@ export function parseKey(text: string): VerifierKey {
     const kind = bytes[0] === 1 ? "log" : bytes[0] === 4 ? "witness" : undefined;
     if (!kind) throw notKey("its algorithm is not supported: expected 0x01 or 0x04");
     if (bytes.length !== 33) throw notKey("an Ed25519 key has 32 bytes");
-    const head = new TextEncoder().encode(`${name}\n`);
-    const expected = hex(sha256(Uint8Array.of(...head, ...bytes)).subarray(0, 4));
+    const expected = hex((await sha256(new TextEncoder().encode(`${name}\n`), bytes)).subarray(0, 4));
     if (id !== expected) throw notKey(`its identifier is ${id}, and that of its name and key is ${expected}`);
     return { name, id, kind, key: bytes.slice(1), text };
 }

@@ -1,7 +1,7 @@
-// The entry `mksum/log`: checks proofs of append-only logs (`spec/log.md`), with the small module of SHA-2.
+// The entry `mksum/log`: checks proofs of append-only logs (`spec/log.md`), with Web Cryptography.
 import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
 import { MksumError } from "./errors.js";
-import { sha256 } from "./alone-hashes.js";
+import { sha256 } from "./log-crypto.js";
 import { checkNote, isEqual, type Policy } from "./log-policy.js";
 import type { Checkpoint, ConsistencyProof, LogProof } from "./log-text.js";
 
@@ -25,33 +25,25 @@ export {
 /** The longest entry of a log, in bytes. */
 const LONGEST_ENTRY = 65_535;
 
-/** Hashes bytes after a prefix of one byte, which separates leaves from parents. */
-function hashed(prefix: number, ...parts: readonly Uint8Array[]): OwnBytes {
-    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 1));
-    bytes[0] = prefix;
-    let at = 1;
-    for (const part of parts) {
-        bytes.set(part, at);
-        at += part.length;
-    }
-    return sha256(bytes);
-}
+/** The bytes before leaves and before pairs of nodes, which keep them apart. */
+const [LEAF, PARENT] = [Uint8Array.of(0), Uint8Array.of(1)];
 
 /**
  * Returns the hash of an entry as a leaf: SHA-256(0x00 ‖ entry) (RFC 6962, 2.1).
  *
- * @throws {MksumError} `length` if it has more than 65,535 bytes: no log has such an entry.
+ * @throws {MksumError} `length` if it has more than 65,535 bytes: no log has such an entry; `unsupported` if this engine has no Web
+ * Cryptography.
  */
-export function entryHash(entry: Bytes): OwnBytes {
+export async function entryHash(entry: Bytes): Promise<OwnBytes> {
     const bytes = bytesOf(entry);
     if (bytes.length > LONGEST_ENTRY) {
         throw new MksumError("length", `an entry has at most ${LONGEST_ENTRY} bytes, and this has ${bytes.length}: logs have the root of longer ones`);
     }
-    return hashed(0, bytes);
+    return sha256(LEAF, bytes);
 }
 
 const invalid = (why: string) => new MksumError("proof", why);
-const parent = (left: Uint8Array, right: Uint8Array) => hashed(1, left, right);
+const parent = (left: Uint8Array, right: Uint8Array) => sha256(PARENT, left, right);
 
 /** Where a node of a tree is on its level, and the last node of that level. Both rise together. */
 class Place {
@@ -87,7 +79,7 @@ class Place {
  * an entry; `unsupported` if this engine has no Ed25519: nothing was found out then.
  */
 export async function checkProof(proof: LogProof, entry: Bytes, trusted: Policy | string): Promise<Checkpoint> {
-    const leaf = entryHash(entry);
+    const leaf = await entryHash(entry);
     const checkpoint = await checkNote(proof.note, trusted);
     const { index, hashes } = proof;
     const { size, root } = checkpoint;
@@ -96,7 +88,7 @@ export async function checkProof(proof: LogProof, entry: Bytes, trusted: Policy 
     let found = leaf;
     for (const hash of hashes) {
         if (place.isRoot()) throw invalid(`the proof has ${hashes.length} hashes: fewer are expected`);
-        found = place.siblingIsLeft() ? parent(hash, found) : parent(found, hash);
+        found = await (place.siblingIsLeft() ? parent(hash, found) : parent(found, hash));
         place.rise();
     }
     if (!place.isRoot()) throw invalid(`the proof has ${hashes.length} hashes: more are expected`);
@@ -120,15 +112,15 @@ export async function checkConsistency(proof: ConsistencyProof, old: Checkpoint,
         throw invalid(`the proof begins at size ${proof.oldSize}, and the older checkpoint has ${old.size} entries`);
     }
     if (old.origin !== checkpoint.origin) throw invalid(`the checkpoints are of two logs, ${old.origin} and ${checkpoint.origin}`);
-    if (!extendsTree(old, proof.hashes, checkpoint)) {
+    if (!(await extendsTree(old, proof.hashes, checkpoint))) {
         throw invalid(`the tree of ${checkpoint.size} entries does not extend this tree of ${old.size}`);
     }
     return checkpoint;
 }
 
-function extendsTree(old: Checkpoint, hashes: readonly Uint8Array[], { size, root }: Checkpoint): boolean {
+async function extendsTree(old: Checkpoint, hashes: readonly Uint8Array[], { size, root }: Checkpoint): Promise<boolean> {
     // Every tree extends that of no entries, and itself alone of its size.
-    if (old.size === 0n) return hashes.length === 0 && isEqual(old.root, sha256(new Uint8Array(0)));
+    if (old.size === 0n) return hashes.length === 0 && isEqual(old.root, await sha256());
     if (old.size === size) return hashes.length === 0 && isEqual(old.root, root);
     if (old.size > size) return false;
     // The older tree is one subtree of the newer one if its size is a power of 2.
@@ -141,10 +133,10 @@ function extendsTree(old: Checkpoint, hashes: readonly Uint8Array[], { size, roo
     for (const hash of others) {
         if (place.isRoot()) return false;
         if (place.siblingIsLeft()) {
-            older = parent(hash, older);
-            newer = parent(hash, newer);
+            older = await parent(hash, older);
+            newer = await parent(hash, newer);
         } else {
-            newer = parent(newer, hash);
+            newer = await parent(newer, hash);
         }
         place.rise();
     }

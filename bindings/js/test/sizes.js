@@ -20,7 +20,7 @@ const PROGRAMS = {
     "mksum/blake3": ['import { blake3 } from "mksum/blake3"; globalThis.result = blake3(new Uint8Array(1));', 20],
     "mksum/sha3": ['import { sha3_256 } from "mksum/sha3"; globalThis.result = sha3_256(new Uint8Array(1));', 14],
     "mksum/extra": ['import * as all from "mksum/extra"; globalThis.result = all;', 38],
-    "mksum/log": ['import * as all from "mksum/log"; globalThis.result = all;', 20],
+    "mksum/log": ['import * as all from "mksum/log"; globalThis.result = all;', 6],
     "mksum/ripemd160": ['import { ripemd160 } from "mksum/ripemd160"; globalThis.result = ripemd160(new Uint8Array(1));', 10],
 };
 

@@ -39,5 +39,5 @@ pool.end();
 // RFC 7914, 12.
 equal(toHex(scrypt(text(""), text(""), { cost: 16, blockSize: 1, length: 8 })), "77d6576238657b20");
 // C2SP signed-note, "Verifier keys".
-equal(parseKey("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k").id, "530d903a");
+equal((await parseKey("example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")).id, "530d903a");
 console.log("passed");

@@ -82,15 +82,15 @@ const refused = (code, message) => (error) => error instanceof MksumError && err
 export default function ({ test, assert }) {
     test("log: published notes are verified, and changed ones are not", async () => {
         for (const [key, note] of NOTES) {
-            assert.equal(await verifyNote(parseNote(note), parseKey(key)), 0n);
-            assert.equal(await verifyNote(parseNote(text(note)), parseKey(KEY)), undefined);
-            await assert.rejects(verifyNote(parseNote(`x${note}`), parseKey(key)), refused("proof", /not valid/));
+            assert.equal(await verifyNote(parseNote(note), await parseKey(key)), 0n);
+            assert.equal(await verifyNote(parseNote(text(note)), await parseKey(KEY)), undefined);
+            await assert.rejects(verifyNote(parseNote(`x${note}`), await parseKey(key)), refused("proof", /not valid/));
         }
-        assert.equal(await verifyNote(parseNote(NOTE + COSIGNED), parseKey(WITNESS)), 1_700_000_000n);
+        assert.equal(await verifyNote(parseNote(NOTE + COSIGNED), await parseKey(WITNESS)), 1_700_000_000n);
     });
 
     test("log: the worked example of the specification, and every byte of it changed", async () => {
-        const check = async (proof, policy = parsePolicy(POLICY)) => checkProof(parseProof(proof), text("two"), policy);
+        const check = async (proof, policy = POLICY) => checkProof(parseProof(proof), text("two"), policy);
         const { origin, size, extensions } = await check(PROOF + COSIGNED);
         assert.deepEqual([origin, String(size), extensions.length], ["example.com/ledger", "3", 0]);
         assert.equal((await check(PROOF, KEY)).size, 3n);
@@ -100,7 +100,7 @@ export default function ({ test, assert }) {
         for (const entry of ["", "one", "two ", "three"]) {
             await assert.rejects(checkProof(parseProof(PROOF), text(entry), KEY), refused("proof", /another entry/));
         }
-        const [whole, policy] = [text(PROOF + COSIGNED), parsePolicy(POLICY)];
+        const [whole, policy] = [text(PROOF + COSIGNED), await parsePolicy(POLICY)];
         for (let at = 0; at < whole.length; at++) {
             for (let bit = 0; bit < 8; bit++) {
                 const changed = whole.slice();
@@ -111,13 +111,13 @@ export default function ({ test, assert }) {
         }
     });
 
-    test("log: keys and policies that are none", () => {
+    test("log: keys and policies that are none", async () => {
         for (const key of [KEY, WITNESS]) {
-            assert.equal(parseKey(key).text, key);
+            assert.equal((await parseKey(key)).text, key);
             for (let at = 0; at < key.length; at++) {
                 for (let bit = 0; bit < 7; bit++) {
                     const changed = key.slice(0, at) + String.fromCharCode(key.charCodeAt(at) ^ (1 << bit)) + key.slice(at + 1);
-                    assert.throws(() => parseKey(changed), refused("proof"), changed);
+                    await assert.rejects(parseKey(changed), refused("proof"), changed);
                 }
             }
         }
@@ -137,10 +137,10 @@ export default function ({ test, assert }) {
             [`${lines[2]}\ngroup none all w\nquorum w\n`, /taken/],
             [`${POLICY}\x01\n`, /control/],
         ]) {
-            assert.throws(() => parsePolicy(policy), refused("proof", why), policy);
+            await assert.rejects(parsePolicy(policy), refused("proof", why), policy);
         }
-        assert.equal(parsePolicy(POLICY).isQuorum([]), false);
-        const { witnesses, isQuorum } = parsePolicy(`${lines[2]}\ngroup g any w\ngroup h 1 g\nquorum h\n`);
+        assert.equal((await parsePolicy(POLICY)).isQuorum([]), false);
+        const { witnesses, isQuorum } = await parsePolicy(`${lines[2]}\ngroup g any w\ngroup h 1 g\nquorum h\n`);
         assert.deepEqual([isQuorum(witnesses), isQuorum([])], [true, false]);
     });
 
@@ -149,7 +149,7 @@ export default function ({ test, assert }) {
         const entries = Array.from({ length: 12 }, (_, at) => text(`entry ${at}`));
         const notes = [undefined];
         for (let size = 1; size <= entries.length; size++) {
-            const leaves = entries.slice(0, size).map(entryHash);
+            const leaves = await Promise.all(entries.slice(0, size).map(entryHash));
             const note = (notes[size] = await own.checkpoint(leaves));
             for (let index = 0; index < size; index++) {
                 const hashes = pathOf(index, leaves);
@@ -174,11 +174,11 @@ export default function ({ test, assert }) {
             }
         }
         const old = await checkNote(parseNote(NOTE), KEY);
-        const two = { ...old, size: 2n, root: join(entryHash(text("one")), entryHash(text("two"))) };
+        const two = { ...old, size: 2n, root: join(await entryHash(text("one")), await entryHash(text("two"))) };
         assert.equal((await checkConsistency(parseConsistencyProof(GROWTH), two, KEY)).size, 3n);
     });
 
-    test("log: texts that are none, and bytes that are no entry", () => {
+    test("log: texts that are none, and bytes that are no entry", async () => {
         const signature = NOTE.slice(NOTE.indexOf("\u2014"));
         for (const note of ["", "text\n", "text\n\n", `text\n${signature}`, `a\tb\n\n${signature}`, `text\n\n${signature}more\n`, `text\n\n${signature.trimEnd()}`,
             `text\n\n${signature.replace("\u2014", "-")}`, "text\n\n\u2014 name AAAA\n", `text\n\n${signature.repeat(257)}`, `${"text\n".repeat(300_000)}\n${signature}`]) {
@@ -193,11 +193,11 @@ export default function ({ test, assert }) {
         for (const wrong of ["index 01", "index -1", "index", "index 18446744073709551616", `index 1\n${"A".repeat(43)}=\n`.repeat(1) + `${"A".repeat(43)}=\n`.repeat(65)]) {
             assert.throws(() => parseProof(`c2sp.org/tlog-proof@v1\n${wrong}\n\n${NOTE}`), refused("proof"), wrong);
         }
-        assert.throws(() => entryHash(new Uint8Array(65_536)), refused("length", /65535/));
+        await assert.rejects(entryHash(new Uint8Array(65_536)), refused("length", /65535/));
         assert.throws(() => parseProof(5), refused("argument"));
     });
 
-    test("log: without Ed25519 nothing is found out", async () => {
+    test("log: without Ed25519 or Web Cryptography nothing is found out", async () => {
         const prototype = Object.getPrototypeOf(crypto.subtle);
         const { importKey } = prototype;
         prototype.importKey = () => Promise.reject(new DOMException("no Ed25519", "NotSupportedError"));
@@ -207,5 +207,15 @@ export default function ({ test, assert }) {
             prototype.importKey = importKey;
         }
         assert.equal((await checkProof(parseProof(PROOF), text("two"), KEY)).size, 3n);
+        const owner = Object.hasOwn(crypto, "subtle") ? crypto : Object.getPrototypeOf(crypto);
+        const own = Object.getOwnPropertyDescriptor(owner, "subtle");
+        Object.defineProperty(owner, "subtle", { ...own, get: () => undefined });
+        try {
+            for (const given of [parseKey(KEY), parsePolicy(POLICY), entryHash(text("two")), checkProof(parseProof(PROOF), text("two"), POLICY)]) {
+                await assert.rejects(given, refused("unsupported", /secure context/));
+            }
+        } finally {
+            Object.defineProperty(owner, "subtle", own);
+        }
     });
 }

@@ -24,9 +24,9 @@ export const isOfLog = (text, name) => isProof(text, name) || isTrust(text);
  *
  * @param {string} pasted
  * @param {string} name The name of the file that it comes from; empty if it was pasted.
- * @returns {KnownLogProof | KnownTrust | import("./recognise.js").Unknown | undefined} `undefined` for other texts.
+ * @returns {Promise<KnownLogProof | KnownTrust | import("./recognise.js").Unknown | undefined>} `undefined` for other texts.
  */
-export function recogniseLog(pasted, name) {
+export async function recogniseLog(pasted, name) {
     // A text that was copied may have lost its last newline.
     const text = name === "" && !pasted.endsWith("\n") ? `${pasted}\n` : pasted;
     try {
@@ -34,7 +34,7 @@ export function recogniseLog(pasted, name) {
             const proof = parseProof(text);
             return { kind: "log-proof", name: name || "pasted proof", proof, checkpoint: parseCheckpoint(proof.note.text) };
         }
-        return isTrust(text) ? { kind: "trust", name, text, policy: parsePolicy(text) } : undefined;
+        return isTrust(text) ? { kind: "trust", name, text, policy: await parsePolicy(text) } : undefined;
     } catch (error) {
         if (!(error instanceof MksumError)) throw error;
         return { kind: "unknown", name, message: name ? `${name}: ${error.message}` : error.message };

@@ -30,17 +30,22 @@ const HELP = "Paste a digest in hex or base64, an ETag, the lines of a sum file 
  *
  * @param {string} text
  * @param {string} [name] The name of the file that it comes from.
- * @returns {Known[]} Empty for an empty text.
+ * @returns {Promise<Known[]>} Empty for an empty text.
  */
-export function recogniseText(text, name = "") {
+export async function recogniseText(text, name = "") {
+    const ofLog = await recogniseLog(text, name);
+    return ofLog ? [ofLog] : recogniseOther(text, name);
+}
+
+/** Recognises a text that is not about a log. @param {string} text @param {string} name @returns {Known[]} */
+function recogniseOther(text, name) {
     const lines = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "");
     const [first] = lines;
     if (first === undefined) return [];
-    const ofLog = recogniseLog(text, name);
-    if (ofLog) return [ofLog];
     const packed = lines.join("").toLowerCase();
     if (/^([0-9a-f]{2})+$/.test(packed) && packed.startsWith(PROOF)) {
-        return [recogniseBytes(Uint8Array.from(packed.match(/../g) ?? [], (pair) => parseInt(pair, 16)), name || "pasted proof")];
+        const proof = recogniseBinary(Uint8Array.from(packed.match(/../g) ?? [], (pair) => parseInt(pair, 16)), name || "pasted proof");
+        return proof ? [proof] : [];
     }
     // A sum alone in x.iso.sha256 is about x.iso.
     if (!fileOf(name)) {
@@ -58,9 +63,18 @@ export function recogniseText(text, name = "") {
  *
  * @param {Uint8Array} bytes
  * @param {string} name
- * @returns {Known}
+ * @returns {Promise<Known>}
  */
-export function recogniseBytes(bytes, name) {
+export async function recogniseBytes(bytes, name) {
+    const binary = recogniseBinary(bytes, name);
+    if (binary) return binary;
+    const text = textOf(bytes);
+    const known = text === undefined ? [] : await recogniseText(text, name);
+    return known[0] ?? { kind: "unknown", name, message: `${name} is empty or not text, and neither an outboard nor a proof. ${HELP}` };
+}
+
+/** Recognises an outboard or a proof by its first bytes. @param {Uint8Array} bytes @param {string} name @returns {Known | undefined} */
+function recogniseBinary(bytes, name) {
     const magic = hexOf(bytes.subarray(0, 8));
     try {
         if (magic === OUTBOARD) return { kind: "outboard", name, outboard: Outboard.open(bytes) };
@@ -69,9 +83,7 @@ export function recogniseBytes(bytes, name) {
         if (!(error instanceof MksumError)) throw error;
         return { kind: "unknown", name, message: `${name}: ${error.message}` };
     }
-    const text = textOf(bytes);
-    const known = text === undefined ? [] : recogniseText(text, name);
-    return known[0] ?? { kind: "unknown", name, message: `${name} is empty or not text, and neither an outboard nor a proof. ${HELP}` };
+    return undefined;
 }
 
 /**
@@ -92,5 +104,5 @@ export function isKnowledge(name, head, len) {
     if (!named || len > LONGEST_TEXT || text === undefined) return false;
     // The last line of the head may be cut.
     const whole = head.length < len ? text.slice(0, text.lastIndexOf("\n")) : text;
-    return recogniseText(whole, base).some(({ kind }) => kind === "sums" || kind === "claim");
+    return recogniseOther(whole, base).some(({ kind }) => kind === "sums" || kind === "claim");
 }

@@ -58,7 +58,7 @@ export function takeFiles(workspace, ready) {
                 continue;
             }
             try {
-                const found = recogniseBytes(new Uint8Array(await file.arrayBuffer()), path);
+                const found = await recogniseBytes(new Uint8Array(await file.arrayBuffer()), path);
                 if (found.kind === "unknown") problem.textContent = visible(found.message);
                 else workspace.learn([found]);
             } catch (error) {
@@ -67,11 +67,11 @@ export function takeFiles(workspace, ready) {
         }
     };
 
-    /** Takes what a text tells, if it tells something. @param {() => readonly import("../known/recognise.js").Known[]} read */
+    /** Takes what a text tells, if it tells something. @param {() => Promise<readonly import("../known/recognise.js").Known[]>} read */
     const learnText = async (read) => {
         await ready.catch(() => {});
         problem.textContent = "";
-        const found = read();
+        const found = await read();
         const usable = found.filter(({ kind }) => kind !== "unknown");
         for (const one of found) if (one.kind === "unknown") problem.textContent = visible(one.message);
         if (usable.length === 0) return false;

@@ -5,9 +5,9 @@ import { recogniseText } from "../known/recognise.js";
  * Returns what the fragment of an address tells about a file.
  *
  * @param {string} fragment
- * @returns {import("../known/recognise.js").Known[]}
+ * @returns {Promise<import("../known/recognise.js").Known[]>}
  */
-export function knownOf(fragment) {
+export async function knownOf(fragment) {
     const found = /^#([a-z][a-z0-9-]*)=(.+)$/s.exec(fragment);
     if (!found?.[1] || !found[2]) return [];
     let value;
