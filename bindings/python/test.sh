@@ -57,10 +57,9 @@ rm -rf "$folder/readme"
 mkdir "$folder/readme"
 (readme=$PWD/README.md; cd "$folder/readme" && python -m doctest "$readme")
 
-# The oldest and the newest two of the versions that share a stable ABI, and the free-threaded one: the tests that need no other package, in
-# a clean environment with the wheel, pytest and hypothesis alone.
+# Each version: the tests that need no other package, in a clean environment with the wheel, pytest and hypothesis alone.
 missing=()
-for version in 3.11 3.13 3.14 3.14t; do
+for version in 3.11 3.12 3.13 3.14 3.14t; do
     # uv does not look where pyenv has its versions.
     python=$(uv python find "$version" 2>/dev/null ||
         find "$HOME/.pyenv/versions" -path "*/${version}.*/bin/python" 2>/dev/null | head -1 || true)

@@ -1,5 +1,6 @@
 //! bench DEVICE [HASH [RUNS [THREADS [EXPONENT…]]]]: the times of node trees over 2^20 to 2^25 random leaves in memory, medians in
-//! milliseconds, and of trees whose leaves and nodes stay on the device (resident). DEVICE is `cpu`, `auto`, or what `mksum devices` lists. All nodes are compared with the CPU's first, then every root.
+//! milliseconds, and of trees whose leaves and nodes stay on the device (resident). DEVICE is `cpu`, `auto`, or what `mksum devices` lists.
+//! All nodes are compared with the CPU's first, then every root.
 
 use mksum::Hash;
 use mksum::node_tree::{Aligned, CpuLanes, Merklize};

@@ -31,8 +31,8 @@ pub struct Get {
     /// of all files. Then they are fetched into the folder of --output, and folders and links made.
     ///
     /// Without it, the sum that the server states itself (Repr-Digest, Digest, a checksum of the store) decides: it shows damage on the way,
-    /// not what a server replaced. If it states none, nothing is fetched. A root without the name of its format is a root of the default format, a SHA-256 or another usual sum
-    /// of its length; --format decides.
+    /// not what a server replaced. If it states none, nothing is fetched. A root without the name of its format is a root of the default
+    /// format, a SHA-256 or another usual sum of its length; --format decides.
     #[arg(long, value_name = "ROOT", conflicts_with = "check")]
     pub root: Option<String>,
     /// Fetch the files of this trusted list of sums; a path, a URL, or '-' for standard input
