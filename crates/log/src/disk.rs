@@ -1,13 +1,12 @@
 //! Writing the folder of a log: each step in an order in which a crash between any two loses nothing that was signed.
 
 use crate::error::Error;
+use crate::side_by_side::side_by_side;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// The most files that are waited for each, and not by waiting for the whole file system.
 const FEW: usize = 12;
@@ -188,21 +187,7 @@ impl<'a> Written<'a> {
 
 /// Waits until all are on the disk, some at a time.
 fn wait_for(all: &[Written<'_>]) -> Result<(), Error> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(written) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-            written.wait()?;
-        }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        // Where there are no more threads, this one waits for what they would have.
-        let others: Vec<_> = (1..WAITING.min(all.len()))
-            .map_while(|_| thread::Builder::new().stack_size(1 << 16).spawn_scoped(scope, work).ok())
-            .collect();
-        let own = work();
-        others.into_iter().fold(own, |outcome, other| outcome.and(other.join().expect("no panic")))
-    })
+    side_by_side(WAITING, all, Written::wait)
 }
 
 /// Who may read a file.

@@ -24,6 +24,7 @@ mod note;
 mod policy;
 mod proof;
 mod published;
+mod side_by_side;
 mod source;
 mod text;
 mod tile;

@@ -6,14 +6,18 @@ use crate::leaves::leaves;
 use crate::note::{LONGEST_NOTE, Note};
 use crate::policy::Policy;
 use crate::proof::{ConsistencyProof, Proof};
+use crate::side_by_side::side_by_side;
 use crate::source::Source;
-use crate::tile::{CHECKPOINT, HASH, Tile, WIDTH, entries};
+use crate::tile::{CHECKPOINT, HASH, HEIGHT, Tile, WIDTH, entries};
 use crate::tree::{ONE_PIECE, TREE, array, from_join, hashes, place, root};
 use mksum::proof::Cut;
 use mksum::{Digest, Digests, Role, Spec, Subtree, Subtrees};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The tiles that are asked for at once: those from an entry to the root, and of the right edge.
+const AT_ONCE: usize = 16;
 
 /// A log as it is published: a checkpoint, and a source of tiles and entries.
 ///
@@ -86,6 +90,7 @@ impl<S: Source> Published<S> {
     /// If there is no such entry, or a tile is missing or damaged.
     pub fn inclusion(&self, index: u64) -> Result<Proof, Error> {
         self.has(index)?;
+        self.read_above(index);
         let proof = self.prove(index..index + 1)?;
         Ok(Proof::new(index, hashes(&proof), self.note.clone()))
     }
@@ -108,6 +113,7 @@ impl<S: Source> Published<S> {
         if old == 0 || old == size {
             return Ok((Vec::new(), root(&self, old)?));
         }
+        self.read_above(old);
         let cut =
             Cut::consistency(&TREE, TREE.shape().root(old), size).map_err(|error| Error::Invalid(error.to_string()))?;
         let (found, sent) = TREE.prove(&self, cut, &ONE_PIECE).map_err(from_join)?;
@@ -127,6 +133,7 @@ impl<S: Source> Published<S> {
     /// If there is no such entry, or a file is missing or damaged.
     pub fn entry(&self, index: u64) -> Result<Vec<u8>, Error> {
         self.has(index)?;
+        self.read_above(index);
         Ok(self.bundle(index / WIDTH)?.swap_remove((index % WIDTH) as usize))
     }
 
@@ -208,6 +215,23 @@ impl<S: Source> Published<S> {
         let (found, sent) = TREE.prove(&leaves, cut, &ONE_PIECE).map_err(from_join)?;
         self.is_root(array(found.digest()))?;
         Ok(sent)
+    }
+
+    /// Reads the tiles between an entry and the root at once: one after the other, each would wait for a disk or a network. An error comes
+    /// again from whoever needs the tile.
+    fn read_above(&self, index: u64) {
+        let size = self.checkpoint.size();
+        let levels = (0..u64::BITS / HEIGHT).take_while(|level| size >> (HEIGHT * level) > 0);
+        let mut tiles: Vec<Tile> = levels
+            .flat_map(|level| {
+                let places = [index, size].map(|entry| (entry >> (HEIGHT * level)) / WIDTH);
+                places.into_iter().filter_map(move |place| Tile::of(Some(level), place, size))
+            })
+            .collect();
+        tiles.sort_unstable();
+        tiles.dedup();
+        tiles.retain(|tile| !self.cache.lock().unwrap_or_else(PoisonError::into_inner).0.contains_key(tile));
+        let _ = side_by_side(AT_ONCE, &tiles, |tile| self.tile(*tile).map(|_| ()));
     }
 
     fn is_root(&self, found: [u8; HASH]) -> Result<(), Error> {

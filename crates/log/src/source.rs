@@ -1,6 +1,7 @@
 //! Where the files of a log are read from: a folder here, or what a caller has, such as a web server.
 
 use crate::error::Error;
+use crate::tile::LONGEST_TILE;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -49,7 +50,8 @@ pub(crate) fn read_file(path: &Path, at_most: usize) -> Result<Option<Vec<u8>>, 
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         opened => opened.map_err(Error::io(path))?,
     };
-    let mut bytes = Vec::new();
+    // Room for a tile, and for the read that finds its end.
+    let mut bytes = Vec::with_capacity(at_most.min(LONGEST_TILE) + 1);
     file.take(at_most as u64 + 1).read_to_end(&mut bytes).map_err(Error::io(path))?;
     match bytes.len() > at_most {
         true => Err(Error::Damaged {

@@ -10,6 +10,8 @@ pub(crate) const WIDTH: u64 = 256;
 pub(crate) const HEIGHT: u32 = 8;
 /// The size of a hash, in bytes.
 pub(crate) const HASH: usize = 32;
+/// The longest tile of hashes, in bytes.
+pub(crate) const LONGEST_TILE: usize = WIDTH as usize * HASH;
 /// The longest bundle, in bytes.
 pub(crate) const LONGEST_BUNDLE: usize = WIDTH as usize * (LONGEST_ENTRY + 2);
 /// The file with the newest checkpoint.
@@ -79,7 +81,7 @@ impl Tile {
     /// The longest that its file may be, in bytes.
     pub fn longest(self) -> usize {
         match self.level {
-            Some(_) => WIDTH as usize * HASH,
+            Some(_) => LONGEST_TILE,
             None => LONGEST_BUNDLE,
         }
     }
