@@ -117,7 +117,7 @@ impl fmt::Display for Error {
             Error::Untrusted(why) | Error::Invalid(why) | Error::Refused(why) => f.write_str(why),
             Error::TooLong { number, len } => write!(
                 f,
-                "entry {number} has {len} bytes: at most {} are allowed. Log its root instead, and keep the bytes elsewhere",
+                "entry {number} has {len} bytes: at most {} are allowed. Log its root instead (--roots), and keep the bytes elsewhere",
                 LONGEST_ENTRY
             ),
             Error::Busy { lock } => {

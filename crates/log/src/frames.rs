@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::longest::LONGEST_ENTRY;
+use crate::record::Record;
 use std::io::{self, BufRead, Read};
 
 /// How entries follow one another in a stream.
@@ -50,6 +51,7 @@ impl Framing {
 pub struct Entries<R> {
     reader: R,
     framing: Framing,
+    takes_roots: bool,
     /// The entries that were read.
     number: u64,
     is_over: bool,
@@ -58,7 +60,13 @@ pub struct Entries<R> {
 impl<R: BufRead> Entries<R> {
     /// The entries that a reader has.
     pub fn new(reader: R, framing: Framing) -> Entries<R> {
-        Entries { reader, framing, number: 0, is_over: false }
+        Entries { reader, framing, takes_roots: false, number: 0, is_over: false }
+    }
+
+    /// Has the [line of the root](Record::entry) in the place of a longer entry, which is an error otherwise.
+    #[must_use]
+    pub fn takes_roots(self, takes_roots: bool) -> Entries<R> {
+        Entries { takes_roots, ..self }
     }
 
     fn ended(&mut self, end: u8) -> Result<Option<Vec<u8>>, Error> {
@@ -71,30 +79,36 @@ impl<R: BufRead> Entries<R> {
         if entry.last() == Some(&end) {
             entry.pop();
         } else if entry.len() as u64 == most {
-            let len = most + self.skip_to(end)?;
-            return Err(Error::TooLong { number: self.number + 1, len });
+            return self.long(&entry, end).map(Some);
         }
         Ok(Some(entry))
     }
 
-    /// Reads on to the end of an entry that is too long, to know how long it is.
-    fn skip_to(&mut self, end: u8) -> Result<u64, Error> {
-        let (mut skipped, number) = (0, self.number);
+    /// Reads on to the end of an entry that is too long, of which the first bytes were read.
+    fn long(&mut self, first: &[u8], end: u8) -> Result<Vec<u8>, Error> {
+        let (mut record, number) = (Record::default(), self.number);
+        let wrong =
+            |error: mksum::Error| Error::Source { name: format!("entry {}", number + 1), why: error.to_string() };
+        record.update(first).map_err(wrong)?;
         loop {
             let buffer = match self.reader.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read.map_err(|error| failed(number, &error))?,
             };
-            let (found, len) = match buffer.iter().position(|byte| *byte == end) {
-                Some(at) => (true, at + 1),
-                None => (buffer.is_empty(), buffer.len()),
+            let (bytes, is_end) = match buffer.iter().position(|byte| *byte == end) {
+                Some(at) => (&buffer[..at], true),
+                None => (buffer, buffer.is_empty()),
             };
-            let is_end = found && len > 0;
+            record.update(bytes).map_err(wrong)?;
+            let len = (bytes.len() + 1).min(buffer.len());
             self.reader.consume(len);
-            skipped += len as u64 - u64::from(is_end);
-            if found {
-                return Ok(skipped);
+            if is_end {
+                break;
             }
+        }
+        match self.takes_roots {
+            true => Ok(record.entry()),
+            false => Err(Error::TooLong { number: number + 1, len: record.len() }),
         }
     }
 
@@ -161,6 +175,14 @@ mod tests {
                 Ok(entries) => assert_eq!((len, entries[1].len()), (65_535, len)),
                 Err(Error::TooLong { number, len: found }) => assert_eq!((number, found), (2, len as u64)),
                 Err(error) => panic!("{error}"),
+            }
+            if len > LONGEST_ENTRY {
+                let taken = Entries::new(text.as_bytes(), Framing::Lines).takes_roots(true);
+                let taken = taken.collect::<Result<Vec<_>, _>>().unwrap();
+                let mut entry = Record::default();
+                entry.update("a".repeat(len).as_bytes()).unwrap();
+                assert_eq!((taken[0].as_slice(), taken[1].clone()), (&b"x"[..], entry.entry()));
+                assert_eq!(taken.len(), 2 + usize::from(more.len() > 1));
             }
         }
     }

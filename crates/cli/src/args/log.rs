@@ -47,6 +47,9 @@ pub enum LogAction {
         /// Append no entry that the log has already: print the index that it has
         #[arg(long)]
         unique: bool,
+        /// Append the root of an entry of more than 65,535 bytes, as 'mksum' prints it of standard input, and not refuse it
+        #[arg(long)]
+        roots: bool,
         /// Sign checkpoints as entries come, not one at their end, each after it waited this long for more: 5ms
         ///
         /// An index is printed as soon as its entry is in the log for good. The log is held until the input ends.
@@ -96,7 +99,7 @@ pub enum LogAction {
         trust: Trust,
         /// The entry [default: standard input]
         ///
-        /// A newline at the end of the file may be missing in the entry.
+        /// A newline at the end of the file may be missing in the entry. Of a file of more than 65,535 bytes, its root is the entry.
         #[arg(long, value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath, conflicts_with = "old")]
         entry: Option<Input>,
         /// The older checkpoint that the log has grown from, for a proof of 'prove --from'

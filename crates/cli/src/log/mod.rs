@@ -24,8 +24,9 @@ pub fn run(tool: &Tool, args: &Log) -> Exit {
         LogAction::Init { directory, origin, secret, .. } => {
             write::init(tool, directory, origin.as_deref(), secret.as_deref(), json)
         }
-        LogAction::Append { directory, framing, unique, linger, common } => {
-            let how = write::Appending { framing: framing.framing(), unique: *unique, linger: *linger };
+        LogAction::Append { directory, framing, unique, roots, linger, common } => {
+            let (framing, linger) = (framing.framing(), *linger);
+            let how = write::Appending { framing, unique: *unique, takes_roots: *roots, linger };
             write::append(tool, directory, how, common)
         }
         LogAction::Checkpoint { log, add: Some(line), trust, .. } => write::add(tool, log, line, trust, json),

@@ -4,12 +4,12 @@ use super::print::{About, Entry, Intact, Newest};
 use super::trust::{needed, open, policy, source};
 use super::wrong::{Wrong, bytes};
 use crate::args::Trust;
+use crate::failure::Failure;
 use crate::tool::Tool;
 use mksum_cli::name::Shown;
-use mksum_io::Input;
-use mksum_log::{
-    Checkpoint, ConsistencyProof, Folder, Framing, LONGEST_ENTRY, Note, Policy, Proof, Published, own_key,
-};
+use mksum_io::{Input, open_bytes, reason};
+use mksum_log::{Checkpoint, ConsistencyProof, Folder, Framing, Note, Policy, Proof, Published, Record, own_key};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// The longest proof or checkpoint that is read, in bytes.
@@ -77,9 +77,11 @@ pub fn check(
         }
         (false, None) => {
             let proof = Proof::parse(&text).map_err(Wrong::of(place))?;
-            // One more for the newline.
-            let entry = bytes(entry.unwrap_or(&Input::Stdin), LONGEST_ENTRY + 1, &tool.options)?;
-            let checkpoint = included(&proof, &entry, &policy).map_err(Wrong::of(place))?;
+            let entry = entry.unwrap_or(&Input::Stdin);
+            let entries = open_bytes(entry, &tool.options)
+                .map_err(|error| Wrong::Failed(entry.clone(), Failure::from(error).to_string()))
+                .and_then(|reader| entries(reader).map_err(|error| Wrong::Failed(entry.clone(), reason(&error))))?;
+            let checkpoint = included(&proof, &entries, &policy).map_err(Wrong::of(place))?;
             let shows = format!("entry {} of {} in {}", proof.index(), checkpoint.size(), checkpoint.origin());
             (checkpoint, (Some(proof.index()), None), shows)
         }
@@ -91,13 +93,33 @@ pub fn check(
     Ok(())
 }
 
-/// Checks an entry, also without the newline at the end of its file.
-fn included(proof: &Proof, entry: &[u8], policy: &Policy) -> Result<Checkpoint, mksum_log::Error> {
-    let exactly = proof.check(entry, policy);
-    match (&exactly, entry.strip_suffix(b"\n")) {
-        (Err(mksum_log::Error::Invalid(_)), Some(line)) => proof.check(line, policy).or(exactly),
+/// Checks an entry that is one of some.
+fn included(proof: &Proof, entries: &[Vec<u8>], policy: &Policy) -> Result<Checkpoint, mksum_log::Error> {
+    let exactly = proof.check(&entries[0], policy);
+    match (&exactly, entries.get(1)) {
+        (Err(mksum_log::Error::Invalid(_)), Some(other)) => proof.check(other, policy).or(exactly),
         _ => exactly,
     }
+}
+
+/// The entries that a file may hold: its bytes, or those without the newline at its end.
+fn entries(mut reader: impl Read) -> io::Result<Vec<Vec<u8>>> {
+    let (mut record, mut last, mut buffer) = (Record::default(), None, vec![0; 1 << 16]);
+    loop {
+        let len = match reader.read(&mut buffer) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read?,
+        };
+        let Some((end, bytes)) = buffer[..len].split_last() else { break };
+        let before = last.replace(*end);
+        record.update(before.as_slice()).and_then(|()| record.update(bytes)).map_err(io::Error::other)?;
+    }
+    let without_last = record.entry();
+    record.update(last.as_slice()).map_err(io::Error::other)?;
+    Ok(match last {
+        Some(b'\n') => vec![record.entry(), without_last],
+        _ => vec![record.entry()],
+    })
 }
 
 /// Brings a mirror up to date.

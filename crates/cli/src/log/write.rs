@@ -70,6 +70,8 @@ pub(super) fn open(tool: &Tool, directory: &Path) -> Result<Log, Wrong> {
 pub struct Appending {
     pub framing: Framing,
     pub unique: bool,
+    /// Whether the root of an entry that is too long is appended in its place.
+    pub takes_roots: bool,
     /// Whether checkpoints are signed as entries come, and the time for which others are waited for before each.
     pub linger: Option<Duration>,
 }
@@ -85,7 +87,7 @@ pub fn append(tool: &Tool, directory: &Path, how: Appending, output: &LogCommon)
         }
         false => None,
     };
-    let entries = Entries::new(BufReader::new(std::io::stdin()), how.framing);
+    let entries = Entries::new(BufReader::new(std::io::stdin()), how.framing).takes_roots(how.takes_roots);
     match how.linger {
         Some(linger) => {
             let appender = Appender::new(log).linger(linger);
