@@ -3,6 +3,7 @@ module example.invalid/mksum/vectors/log
 go 1.26.0
 
 require (
+	filippo.io/mldsa v1.0.0
 	filippo.io/torchwood v0.9.0
 	github.com/transparency-dev/merkle v0.0.2
 	github.com/transparency-dev/tessera v1.0.4

@@ -10,7 +10,7 @@
 //	log prove SOURCE INDEX             prints a proof file of an entry
 //	log check PROOF POLICY ENTRY       checks a proof file, by a policy and the file with the entry
 //	log consistency SOURCE OLD NEW     prints the digests of a proof of consistency, one a line in Base64
-//	log witness NAME KEYFILE           prints the key of a witness; makes it if the file is not there
+//	log witness NAME KEYFILE           prints the key of a witness; makes it if the file is not there; of ML-DSA-44 if NAME begins with mldsa
 //	log cosign NAME KEYFILE FILE       prints the checkpoint in a file with a witness's cosignature
 //	log serve NAME KEYFILE VKEY        is a witness of a log on 127.0.0.1; prints its URL
 package main

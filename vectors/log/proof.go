@@ -2,8 +2,10 @@ package main
 
 import (
 	"crypto/ed25519"
+	"crypto/rand"
 	"fmt"
 	"os"
+	"strings"
 
 	"filippo.io/torchwood"
 	"golang.org/x/mod/sumdb/note"
@@ -33,36 +35,44 @@ func check(path, policyPath, entryPath string) error {
 	return torchwood.VerifyProof(policy, tlog.RecordHash(read(entryPath)), read(path))
 }
 
-// newWitness returns a witness whose secret is in a file, which it writes if it is not there.
-func newWitness(name, path string) (*torchwood.CosignatureSigner, error) {
+// newWitness returns a witness whose secret of 32 bytes is in a file, which it writes if it is not there, and the text of its public key.
+// The key of a name that begins with "mldsa" is one of ML-DSA-44, others are of Ed25519.
+func newWitness(name, path string) (note.Signer, string, error) {
 	seed, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
-		_, key, err := ed25519.GenerateKey(nil)
-		if err != nil {
-			return nil, err
-		}
-		seed = key.Seed()
-		if err := os.WriteFile(path, seed, 0o600); err != nil {
-			return nil, err
-		}
-	} else if err != nil {
-		return nil, err
+		seed = make([]byte, ed25519.SeedSize)
+		rand.Read(seed)
+		err = os.WriteFile(path, seed, 0o600)
 	}
-	return torchwood.NewCosignatureSigner(name, ed25519.NewKeyFromSeed(seed))
+	if err != nil {
+		return nil, "", err
+	}
+	if strings.HasPrefix(name, "mldsa") {
+		signer, err := newMLDSAWitness(name, seed)
+		if err != nil {
+			return nil, "", err
+		}
+		return signer, signer.String(), nil
+	}
+	signer, err := torchwood.NewCosignatureSigner(name, ed25519.NewKeyFromSeed(seed))
+	if err != nil {
+		return nil, "", err
+	}
+	return signer, signer.Verifier().String(), nil
 }
 
 func witness(name, path string) error {
-	signer, err := newWitness(name, path)
+	_, key, err := newWitness(name, path)
 	if err != nil {
 		return err
 	}
-	fmt.Println(signer.Verifier())
+	fmt.Println(key)
 	return nil
 }
 
 // cosign prints a checkpoint with a witness's signature beside those that it has.
 func cosign(name, path, checkpoint string) error {
-	signer, err := newWitness(name, path)
+	signer, _, err := newWitness(name, path)
 	if err != nil {
 		return err
 	}

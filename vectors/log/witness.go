@@ -19,7 +19,7 @@ import (
 // serveWitness is a witness of one log on 127.0.0.1 (c2sp.org/tlog-witness): it prints its URL, cosigns what extends the tree that it
 // cosigned last, and forgets that when it ends.
 func serveWitness(name, path, vkey string) error {
-	signer, err := newWitness(name, path)
+	signer, _, err := newWitness(name, path)
 	if err != nil {
 		return err
 	}

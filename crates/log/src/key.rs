@@ -1,37 +1,17 @@
-//! Keys of notes: for Ed25519 signatures, and for the cosignatures of witnesses.
+//! Keys of notes: of logs, and of the witnesses that cosign.
 
+use crate::algorithm::{KeyKind, Public, Secret};
+#[cfg(feature = "ml-dsa")]
+use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::source::read_file;
 use crate::text::{base64, from_base64};
 use crate::tree::sha256;
-use ed25519_dalek::{Signature, SigningKey, VerifyingKey};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
 const PRIVATE: &str = "PRIVATE+KEY+";
-
-/// The algorithm of a key: the type byte of signed notes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyKind {
-    /// Ed25519 over the note's text (type 0x01): a log's key.
-    Ed25519,
-    /// A timestamped Ed25519 cosignature of a checkpoint (type 0x04): a witness's key.
-    Cosignature,
-}
-
-impl KeyKind {
-    fn byte(self) -> u8 {
-        match self {
-            KeyKind::Ed25519 => 1,
-            KeyKind::Cosignature => 4,
-        }
-    }
-
-    fn from_byte(byte: u8) -> Option<KeyKind> {
-        [KeyKind::Ed25519, KeyKind::Cosignature].into_iter().find(|kind| kind.byte() == byte)
-    }
-}
 
 /// Whether a text can name a key: it has no spaces and no plus sign.
 pub(crate) fn is_name(name: &str) -> bool {
@@ -39,7 +19,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 /// The first four bytes of the hash of a key and its name (signed-note, "Signatures").
-fn id(name: &str, kind: KeyKind, public: &[u8; 32]) -> [u8; 4] {
+fn id(name: &str, kind: KeyKind, public: &[u8]) -> [u8; 4] {
     let mut message = name.as_bytes().to_vec();
     message.extend([b'\n', kind.byte()]);
     message.extend(public);
@@ -57,7 +37,7 @@ fn id_text(id: [u8; 4]) -> String {
 pub struct VerifierKey {
     name: String,
     kind: KeyKind,
-    key: VerifyingKey,
+    key: Public,
 }
 
 impl VerifierKey {
@@ -73,39 +53,55 @@ impl VerifierKey {
 
     /// The key's identifier in signature lines.
     pub fn id(&self) -> [u8; 4] {
-        id(&self.name, self.kind, self.key.as_bytes())
+        id(&self.name, self.kind, &self.key.to_bytes())
     }
 
-    /// The key's 32 bytes, which equal keys share whatever their names are.
-    pub(crate) fn public(&self) -> &[u8; 32] {
-        self.key.as_bytes()
+    /// The key alone, which equal keys share whatever their names are.
+    pub(crate) fn public(&self) -> &Public {
+        &self.key
     }
 
     /// Whether `signature`, what follows the identifier, is this key's signature of a note's text.
     ///
     /// Returns the time of a cosignature, in seconds since 1970, and 0 for a plain signature.
     pub(crate) fn verify(&self, text: &str, signature: &[u8]) -> Option<u64> {
-        let verify = |message: &[u8], signature: &[u8]| {
-            let signature = Signature::from_slice(signature).ok()?;
-            self.key.verify_strict(message, &signature).ok()
-        };
-        match self.kind {
-            KeyKind::Ed25519 => verify(text.as_bytes(), signature).map(|()| 0),
-            KeyKind::Cosignature => {
+        let (time, signature) = match self.kind {
+            KeyKind::Ed25519 => (0, signature),
+            _ => {
                 let (time, signature) = signature.split_first_chunk::<8>()?;
-                let time = u64::from_be_bytes(*time);
-                if time > i64::MAX as u64 {
-                    return None;
-                }
-                verify(cosigned(text, time).as_bytes(), signature).map(|()| time)
+                (u64::from_be_bytes(*time), signature)
             }
-        }
+        };
+        let message = message(&self.name, self.kind, text, time)?;
+        (time <= i64::MAX as u64 && self.key.verifies(&message, signature)).then_some(time)
     }
 }
 
-/// The message that a witness signs (C2SP tlog-cosignature, "Ed25519 signed message").
-fn cosigned(text: &str, time: u64) -> String {
-    format!("cosignature/v1\ntime {time}\n{text}")
+/// The message that the key of a name signs; `None` if it signs no such text.
+fn message(name: &str, kind: KeyKind, text: &str, time: u64) -> Option<Vec<u8>> {
+    match kind {
+        KeyKind::Ed25519 => Some(text.into()),
+        // C2SP tlog-cosignature, "Ed25519 signed message".
+        KeyKind::Cosignature => Some(format!("cosignature/v1\ntime {time}\n{text}").into()),
+        // C2SP tlog-cosignature, "ML-DSA-44 signed message": its subtree is the whole tree.
+        #[cfg(feature = "ml-dsa")]
+        KeyKind::MlDsa44 => {
+            let checkpoint: Checkpoint = text.parse().ok()?;
+            let mut message = b"subtree/v1\n\0".to_vec();
+            let add_text = |message: &mut Vec<u8>, text: &str| {
+                message.push(text.len().try_into().ok()?);
+                message.extend(text.as_bytes());
+                Some(())
+            };
+            add_text(&mut message, name)?;
+            message.extend(time.to_be_bytes());
+            add_text(&mut message, checkpoint.origin())?;
+            message.extend(0_u64.to_be_bytes());
+            message.extend(checkpoint.size().to_be_bytes());
+            message.extend(checkpoint.root());
+            Some(message)
+        }
+    }
 }
 
 impl FromStr for VerifierKey {
@@ -125,10 +121,10 @@ impl FromStr for VerifierKey {
         }
         let key = from_base64(key).ok_or_else(|| wrong("the last part is not base64"))?;
         let Some((&kind, public)) = key.split_first() else { return Err(wrong("the last part is empty")) };
-        let kind = KeyKind::from_byte(kind)
-            .ok_or_else(|| wrong(&format!("its algorithm, {kind:#04x}, is not supported: expected 0x01 or 0x04")))?;
-        let public = public.try_into().map_err(|_| wrong("an Ed25519 key has 32 bytes"))?;
-        let key = VerifyingKey::from_bytes(public).map_err(|_| wrong("its bytes are not a key of Ed25519"))?;
+        let kind = KeyKind::from_byte(kind).ok_or_else(|| {
+            wrong(&format!("its algorithm, {kind:#04x}, is not supported: expected {}", KeyKind::bytes()))
+        })?;
+        let key = Public::from_bytes(kind, public).map_err(wrong)?;
         let key = VerifierKey { name: name.into(), kind, key };
         let expected = id_text(key.id());
         if expected != id {
@@ -140,7 +136,7 @@ impl FromStr for VerifierKey {
 
 impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let key = [&[self.kind.byte()][..], self.key.as_bytes()].concat();
+        let key = [&[self.kind.byte()][..], &self.key.to_bytes()].concat();
         write!(f, "{}+{}+{}", self.name, id_text(self.id()), base64(&key))
     }
 }
@@ -152,7 +148,7 @@ impl fmt::Display for VerifierKey {
 pub struct SignerKey {
     name: String,
     kind: KeyKind,
-    key: SigningKey,
+    key: Secret,
 }
 
 impl SignerKey {
@@ -166,13 +162,13 @@ impl SignerKey {
         SignerKey::from_seed(name, kind, &seed)
     }
 
-    /// The key with this secret of Ed25519.
+    /// The key with this secret: that of Ed25519, or the seed of ML-DSA (FIPS 204, algorithm 6).
     ///
     /// # Errors
     /// If the name is empty or has spaces or a plus sign.
     pub fn from_seed(name: &str, kind: KeyKind, seed: &[u8; 32]) -> Result<SignerKey, Error> {
         match is_name(name) {
-            true => Ok(SignerKey { name: name.into(), kind, key: SigningKey::from_bytes(seed) }),
+            true => Ok(SignerKey { name: name.into(), kind, key: Secret::from_seed(kind, seed) }),
             false => Err(Error::Refused(format!(
                 "'{}' cannot name a key: expected a text without spaces and '+', such as example.com/log",
                 name.escape_debug()
@@ -215,25 +211,31 @@ impl SignerKey {
 
     /// The public key.
     pub fn verifier(&self) -> VerifierKey {
-        VerifierKey { name: self.name.clone(), kind: self.kind, key: self.key.verifying_key() }
+        VerifierKey { name: self.name.clone(), kind: self.kind, key: self.key.public() }
     }
 
     /// The text of the secret key. Keep it from others.
     pub fn to_secret_text(&self) -> String {
-        let key = [&[self.kind.byte()][..], &self.key.to_bytes()].concat();
+        let key = [&[self.kind.byte()][..], &self.key.to_seed()].concat();
         format!("{PRIVATE}{}+{}+{}", self.name, id_text(self.verifier().id()), base64(&key))
     }
 
     /// The signature of a note's text, without the identifier. `time`, in seconds since 1970, is that of a cosignature.
-    pub(crate) fn sign(&self, text: &str, time: u64) -> Vec<u8> {
-        use ed25519_dalek::Signer;
-        match self.kind {
-            KeyKind::Ed25519 => self.key.sign(text.as_bytes()).to_bytes().to_vec(),
-            KeyKind::Cosignature => {
-                let signature = self.key.sign(cosigned(text, time).as_bytes()).to_bytes();
-                [&time.to_be_bytes()[..], &signature].concat()
-            }
-        }
+    ///
+    /// # Errors
+    /// If the key signs checkpoints alone, and the text is none.
+    pub(crate) fn sign(&self, text: &str, time: u64) -> Result<Vec<u8>, Error> {
+        let message = message(&self.name, self.kind, text, time).ok_or_else(|| {
+            Error::Refused(format!(
+                "the key of {} signs checkpoints, and only where its name and the origin have at most 255 bytes",
+                self.name
+            ))
+        })?;
+        let signature = self.key.sign(&message);
+        Ok(match self.kind {
+            KeyKind::Ed25519 => signature,
+            _ => [&time.to_be_bytes()[..], &signature].concat(),
+        })
     }
 }
 
@@ -250,7 +252,7 @@ impl FromStr for SignerKey {
         let key = from_base64(key).ok_or_else(|| wrong("the last part is not base64"))?;
         let Some((&kind, seed)) = key.split_first() else { return Err(wrong("the last part is empty")) };
         let kind = KeyKind::from_byte(kind).ok_or_else(|| wrong("its algorithm is not supported"))?;
-        let seed = seed.try_into().map_err(|_| wrong("a secret of Ed25519 has 32 bytes"))?;
+        let seed = seed.try_into().map_err(|_| wrong("a secret has 32 bytes"))?;
         let key = SignerKey::from_seed(name, kind, seed)?;
         match id_text(key.verifier().id()) == id {
             true => Ok(key),

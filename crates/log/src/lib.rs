@@ -8,6 +8,7 @@
 //! Nothing here uses a network: a caller with one implements [`Source`].
 #![forbid(unsafe_code)]
 
+mod algorithm;
 mod appender;
 mod chain;
 mod checkpoint;
@@ -32,6 +33,7 @@ mod tile;
 mod tree;
 mod unique;
 
+pub use algorithm::KeyKind;
 pub use appender::Appender;
 pub use chain::Chain;
 pub use checkpoint::Checkpoint;
@@ -41,7 +43,7 @@ pub use error::Error;
 pub use follow::{Followed, follow};
 pub use frames::{Entries, Framing};
 pub use fsck::{Report, fsck};
-pub use key::{KeyKind, SignerKey, VerifierKey};
+pub use key::{SignerKey, VerifierKey};
 pub use leaves::entry_hashes;
 pub use log::{Log, STATE_FOLDER, own_key};
 pub use longest::LONGEST_ENTRY;

@@ -1,9 +1,10 @@
 //! The writer of a log. Bundles, tiles, a wait for the disk, the record of what is signed, and only then the checkpoint.
 
+use crate::algorithm::KeyKind;
 use crate::checkpoint::Checkpoint;
 use crate::disk::{Access, Disk, Lock, lock, replace};
 use crate::error::Error;
-use crate::key::{KeyKind, SignerKey, VerifierKey};
+use crate::key::{SignerKey, VerifierKey};
 use crate::leaves::leaves;
 use crate::longest::LONGEST_ENTRY;
 use crate::note::{LONGEST_NOTE, Note};

@@ -89,7 +89,7 @@ impl Note {
             return Err(wrong("it has control characters"));
         }
         let mut note = Note { text: text.into(), signatures: Vec::new() };
-        note.add_signature(key, time);
+        note.add_signature(key, time)?;
         Ok(note)
     }
 
@@ -154,11 +154,15 @@ impl Note {
     }
 
     /// Signs the note by another key, too; one older signature by it is replaced.
-    pub fn add_signature(&mut self, key: &SignerKey, time: u64) {
+    ///
+    /// # Errors
+    /// If the key signs checkpoints alone, and the note is none.
+    pub fn add_signature(&mut self, key: &SignerKey, time: u64) -> Result<(), Error> {
         let verifier = key.verifier();
+        let bytes = key.sign(&self.text, time)?;
         self.signatures.retain(|signature| !signature.is_by(&verifier));
-        let bytes = key.sign(&self.text, time);
         self.signatures.push(NoteSignature { name: key.name().into(), id: verifier.id(), bytes });
+        Ok(())
     }
 
     /// Adds a signature by `key` that was made elsewhere, such as a witness's; one older signature by it is replaced.

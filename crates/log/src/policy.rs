@@ -1,8 +1,9 @@
 //! Policies: which logs are trusted, and which witnesses must have cosigned (C2SP tlog-policy).
 
+use crate::algorithm::KeyKind;
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
-use crate::key::{KeyKind, VerifierKey};
+use crate::key::VerifierKey;
 use crate::note::Note;
 use std::collections::{HashMap, HashSet};
 
@@ -145,12 +146,12 @@ impl Reading {
         let words: Vec<_> = words.collect();
         match (kind, &words[..]) {
             (b"log", [key] | [key, _]) => {
-                let key = verifier(key, KeyKind::Ed25519)?;
+                let key = verifier(key, true)?;
                 unique(&key, &self.logs)?;
                 self.logs.push(key);
             }
             (b"witness", [name, key] | [name, key, _]) => {
-                let key = verifier(key, KeyKind::Cosignature)?;
+                let key = verifier(key, false)?;
                 unique(&key, &self.witnesses)?;
                 self.add(name, Member::Witness(self.witnesses.len()))?;
                 self.witnesses.push(key);
@@ -208,13 +209,13 @@ impl Reading {
     }
 }
 
-fn verifier(text: &[u8], kind: KeyKind) -> Result<VerifierKey, String> {
+fn verifier(text: &[u8], is_log: bool) -> Result<VerifierKey, String> {
     let text = str::from_utf8(text).map_err(|_| "the key is not UTF-8")?;
     let key: VerifierKey = text.parse().map_err(|error: Error| error.to_string())?;
-    match (key.kind() == kind, kind) {
+    match ((key.kind() == KeyKind::Ed25519) == is_log, is_log) {
         (true, _) => Ok(key),
-        (false, KeyKind::Ed25519) => Err("the key of a log begins with the type 0x01".into()),
-        (false, KeyKind::Cosignature) => Err("the key of a witness begins with the type 0x04 (cosignature/v1)".into()),
+        (false, true) => Err("the key of a log begins with the type 0x01".into()),
+        (false, false) => Err("the key of a witness begins with the type of a cosignature, 0x04 or 0x06".into()),
     }
 }
 

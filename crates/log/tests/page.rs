@@ -25,7 +25,7 @@ fn the_page_has_the_files_of_its_example() {
     let public = Published::unverified(Folder::new(&path)).unwrap();
     let witness = SignerKey::from_seed("w.example", KeyKind::Cosignature, &[2; 32]).unwrap();
     let mut note = log.note().clone();
-    note.add_signature(&witness, 1_700_000_000);
+    note.add_signature(&witness, 1_700_000_000).unwrap();
     let cosigned = format!("{}\n{}\n", witness.verifier(), note.signatures()[1]);
     let texts = [
         keys,

@@ -160,7 +160,7 @@ static EXAMPLE: LazyLock<Example> = LazyLock::new(|| {
     let witnesses = vec![witness("w1.example", 2), witness("w2.example", 3), witness("w3.example", 4)];
     for witness in &witnesses[..2] {
         let mut note = log.note().clone();
-        note.add_signature(witness, 1_700_000_000);
+        note.add_signature(witness, 1_700_000_000).unwrap();
         let line = note.signatures().last().unwrap().to_string();
         log.add_cosignature(&line, &witness.verifier()).unwrap();
     }
@@ -320,7 +320,7 @@ fn a_cosignature_is_of_one_checkpoint_and_one_witness() {
     let [one, two, _] = &EXAMPLE.witnesses[..] else { unreachable!() };
     let cosign = |log: &Log, by: &SignerKey| {
         let mut note = log.note().clone();
-        note.add_signature(by, 5);
+        note.add_signature(by, 5).unwrap();
         note.signatures().last().unwrap().to_string()
     };
     let old = cosign(&log, one);
@@ -339,4 +339,33 @@ fn a_cosignature_is_of_one_checkpoint_and_one_witness() {
     let time = log.note().verify(&one.verifier()).unwrap().unwrap().time;
     assert_eq!(time, 5, "it is kept");
     assert!(log.note().verify(&log.verifier()).unwrap().is_some());
+}
+
+/// The SHA-256 of the key's text and of the signature are those of `vectors/log/mldsa.go`, whose ML-DSA is that of filippo.io/mldsa.
+#[test]
+fn keys_and_cosignatures_of_ml_dsa_are_those_of_another_program() {
+    let key = SignerKey::from_seed("mldsa.example", KeyKind::MlDsa44, &[3; 32]).unwrap();
+    let sum = |bytes: &[u8]| "sha256".parse::<mksum::Spec>().unwrap().root_digest(bytes).unwrap().to_string();
+    let text = key.verifier().to_string();
+    assert_eq!(sum(text.as_bytes()), "b91839c948f2c41018e8301bcf2da8dd80770ca7747cbe591acace9fa022629c");
+    assert_eq!(text.parse::<VerifierKey>().unwrap(), key.verifier());
+    assert_eq!(key.to_secret_text().parse::<SignerKey>().unwrap().verifier(), key.verifier());
+    let checkpoint = "example.com/ledger\n300\nRrGl7VR4T2yCbFCvsEjPyXpfDhkfFUbu7sp3D3rmlGI=\n";
+    let note = Note::sign(checkpoint, &key, 1_700_000_000).unwrap();
+    assert_eq!(sum(&note.signatures()[0].bytes), "ad26d4a582d455e23f7f6fe622710eac27cf7283fe3785989ca18ad2463bf8c1");
+    assert_eq!(note.verify(&key.verifier()).unwrap().unwrap().time, 1_700_000_000);
+    let whole = note.to_string();
+    for at in (0..whole.len()).step_by(7) {
+        let mut bytes = whole.clone().into_bytes();
+        bytes[at] ^= 1 << (at % 8);
+        let verified = Note::parse(&bytes).and_then(|note| note.verify(&key.verifier()));
+        assert!(!matches!(verified, Ok(Some(_))), "byte {at}");
+    }
+    // It signs nothing else, and not with a name that its message has no room for.
+    assert!(Note::sign("no checkpoint\n", &key, 0).is_err());
+    let long = SignerKey::from_seed(&"n".repeat(256), KeyKind::MlDsa44, &[3; 32]).unwrap();
+    assert!(Note::sign(checkpoint, &long, 0).is_err());
+    // A key of another length.
+    let parts: Vec<&str> = text.splitn(3, '+').collect();
+    assert!(format!("{}+{}+{}", parts[0], parts[1], &parts[2][..parts[2].len() - 4]).parse::<VerifierKey>().is_err());
 }
