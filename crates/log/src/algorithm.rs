@@ -98,7 +98,7 @@ impl Public {
 /// A secret key, which is made from 32 bytes.
 #[derive(Clone)]
 pub(crate) enum Secret {
-    Ed25519(ed25519::SigningKey),
+    Ed25519(Box<ed25519::SigningKey>),
     #[cfg(feature = "ml-dsa")]
     MlDsa44(Box<ml_dsa::SigningKey<MlDsa44>>),
 }
@@ -106,7 +106,7 @@ pub(crate) enum Secret {
 impl Secret {
     pub fn from_seed(kind: KeyKind, seed: &[u8; 32]) -> Secret {
         match kind {
-            KeyKind::Ed25519 | KeyKind::Cosignature => Secret::Ed25519(ed25519::SigningKey::from_bytes(seed)),
+            KeyKind::Ed25519 | KeyKind::Cosignature => Secret::Ed25519(Box::new(ed25519::SigningKey::from_bytes(seed))),
             #[cfg(feature = "ml-dsa")]
             KeyKind::MlDsa44 => Secret::MlDsa44(Box::new(ml_dsa::SigningKey::from_seed(seed.into()))),
         }
@@ -130,7 +130,7 @@ impl Secret {
 
     pub fn sign(&self, message: &[u8]) -> Vec<u8> {
         match self {
-            Secret::Ed25519(key) => ed25519::Signer::sign(key, message).to_bytes().into(),
+            Secret::Ed25519(key) => ed25519::Signer::sign(&**key, message).to_bytes().into(),
             #[cfg(feature = "ml-dsa")]
             Secret::MlDsa44(key) => key.sign(message).encode().to_vec(),
         }
