@@ -22,6 +22,9 @@ merklize() { scripts/need.sh pocl && lab/python.sh lab/gpu/run.py --write; }
 pairs() { lab/pairs/run.sh --write; }
 log() { scripts/need.sh log-peer && lab/log/run.py "$mksum"; }
 get() { scripts/need.sh nginx torrents && lab/get/run.py "$mksum"; }
+reads() {
+    scripts/need.sh python-package nginx bindfs && package python/venv && PATH="$PATH:/usr/sbin" "$target/python/venv/bin/python" lab/reads/run.py "$mksum"
+}
 formats() { lab/formats/run.py "$mksum" --write; }
 python() { scripts/need.sh python-package && package python/venv && "$target/python/venv/bin/python" lab/python/run.py "$mksum" --write; }
 cluster() {
@@ -33,7 +36,7 @@ languages() { make -C languages table; }
 site() { lab/site/run.sh; }
 js() { lab/js/run.sh; }
 
-suites=(files many directories kept repair merklize pairs log get formats python cluster lanes languages site js)
+suites=(files many directories kept repair merklize pairs log get reads formats python cluster lanes languages site js)
 [ $# = 0 ] || suites=("$@")
 done=$target/lab-all/$(git rev-parse --short HEAD)
 mkdir -p "$done"

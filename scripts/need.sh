@@ -227,6 +227,9 @@ for thing in "$@"; do
         node) apt node nodejs && apt npm npm ;;
         chromium) apt chromium chromium ;;
         firefox) apt firefox-esr firefox-esr ;;
+        # Mounts for users who are not root, and a file system that passes reads through.
+        fuse) apt fusermount3 fuse3 ;;
+        bindfs) apt bindfs bindfs ;;
         nginx) PATH="$PATH:/usr/sbin" apt nginx nginx-light ;;
         dot) apt dot graphviz ;;
         rsvg) apt rsvg-convert librsvg2-bin ;;

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
-crates=(mksum-lanes mksum-cache mksum mksum-gpu mksum-io mksum-stores mksum-sums mksum-log mksum-catalogue mksum-plan mksum-get mksum-serve mksum-cli)
+crates=(mksum-lanes mksum-cache mksum mksum-gpu mksum-io mksum-stores mksum-sums mksum-log mksum-catalogue mksum-plan mksum-get mksum-serve mksum-mount mksum-cli)
 
 # --allow-dirty: changes that are not committed yet are tested, too.
 options=() patches=()

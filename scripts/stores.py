@@ -25,6 +25,7 @@ import time
 import unittest
 import zlib
 
+import mount
 import servers
 
 MIB = 1 << 20
@@ -298,6 +299,37 @@ class Versitygw(Place):
             done = self.tool("copy", *command)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(why, done.stderr)
+
+    def test_a_bucket_is_mounted(self):
+        if why := mount.missing():
+            print(f"NOT RUN: {self.id()}: {why}", file=sys.stderr)
+            return
+        source, point = self.folder / "to mount", self.folder / "point"
+        (source / "d").mkdir(parents=True)
+        point.mkdir()
+        # With an outboard, as a whole, and empty.
+        files = {name: os.urandom(size) for name, size in (("big", 9 * MIB + 7), ("d/small", 1000), ("none", 0))}
+        for name, content in files.items():
+            (source / name).write_bytes(content)
+        self.local("keep", "-q", "-r", source)
+        root = self.local("-f", "dir", source / ".mksum" / "catalogue").strip()
+        boto(
+            self.there,
+            "import pathlib\nroot = pathlib.Path(sys.argv[1])\ns3.create_bucket(Bucket='mounted')\n"
+            "for path in sorted(root.rglob('*')):\n"
+            "    if path.is_file():\n"
+            "        s3.put_object(Bucket='mounted', Key='p/' + str(path.relative_to(root)), Body=path.read_bytes())\n",
+            source,
+        )
+        with mount.Mounted("s3://mounted/p/", point, "--root", root, tool=CHOSEN.mksum, env=self.there) as mounted:
+            for name, content in files.items():
+                self.assertEqual((point / name).read_bytes(), content)
+            self.assertEqual(mounted.errors, [])
+        boto(self.there, "s3.put_object(Bucket='mounted', Key='p/d/small', Body=b'x' * 1000)\n")
+        with mount.Mounted("s3://mounted/p/", point, "--root", root, tool=CHOSEN.mksum, env=self.there) as mounted:
+            with self.assertRaises(OSError):
+                (point / "d" / "small").read_bytes()
+            self.assertTrue(mounted.reported("s3://mounted/p/d/small: bytes 0..1000 are damaged: expected "), mounted.errors)
 
     def test_crcs_of_the_store_are_compared(self):
         # As S3 does, versitygw sums an object that comes without a checksum by CRC64NVME.

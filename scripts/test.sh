@@ -80,12 +80,13 @@ tool() {
     PATH="$target/release:$PATH" scripts/readme.py README.md docs/kept-tree.md docs/directories.md docs/log.md docs/merklize.md
 }
 
-# Objects in stores: servers on this machine, good ones and faulty ones.
+# Objects in stores: servers on this machine, good ones and faulty ones; and mounted files.
 stores() {
-    scripts/need.sh python versitygw moto xfs
+    scripts/need.sh python versitygw moto xfs fuse
     build
     scripts/get.py "$target/release/mksum"
     scripts/serve.py "$target/release/mksum"
+    scripts/mount.py "$target/release/mksum"
     scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"
 }
 

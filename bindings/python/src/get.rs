@@ -146,7 +146,8 @@ pub fn get_directory<'py>(
             return Err(errors::several(py, all.map(|error| errors::catalogue(py, error))));
         }
     };
-    let (root, list) = (directory.root, directory.list);
+    let (root, mut list) = (directory.root, directory.list);
+    list.refuse_clashes();
     let refused =
         list.refused.iter().map(|(name, why)| Failure::from(Error::Refused(folder.join(name).into(), why.clone())));
     let (mut files, mut problems) = (Vec::new(), Vec::from_iter(refused));

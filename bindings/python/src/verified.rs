@@ -159,7 +159,7 @@ impl VerifiedBytes {
 
     #[getter]
     fn unit(&self) -> u64 {
-        self.verified.layout().unit()
+        self.verified.unit()
     }
 
     #[getter]

@@ -67,7 +67,6 @@ fn directory(
         let why = "the catalogue is of another directory, or of another time";
         return Err(Error::refused(place, format_args!("{why}:\n  expected root {expected}\n  found root    {root}")));
     }
-    list.refuse_clashes();
     Ok(Directory { root, list })
 }
 
@@ -102,6 +101,30 @@ fn add(list: &mut List, (entry, spec): (&Entry<'_>, &DirectorySpec), trees: &[In
 /// # Errors
 /// If the catalogue cannot be read, or lacks entries that could not be read when it was kept.
 pub fn list_files(place: &Input, options: &Options) -> Result<List, Error> {
+    let mut list = list_by(place, &|kept| (size(kept), kept.outboard.is_some()), options)?;
+    list.others.clear();
+    list.files.iter_mut().for_each(|file| file.attributes = Attributes::default());
+    list.refuse_clashes();
+    Ok(list)
+}
+
+/// Lists all entries of a catalogue that is itself trusted, with their attributes: of several roots of a file the one that has an outboard
+/// counts, or else the longest.
+///
+/// # Errors
+/// As [`list_files`].
+pub fn list_entries(place: &Input, options: &Options) -> Result<List, Error> {
+    let mut list = list_by(place, &|kept| (kept.outboard.is_some(), size(kept)), options)?;
+    list.is_directory = true;
+    Ok(list)
+}
+
+fn size(kept: &Kept) -> usize {
+    kept.root.spec().hash().size()
+}
+
+/// Lists the entries of a trusted catalogue: of several roots of a file the one with the highest rank.
+fn list_by<R: Ord>(place: &Input, rank: &dyn Fn(&Kept) -> R, options: &Options) -> Result<List, Error> {
     let catalogue = Side::catalogue(place, options)?;
     catalogue.check_pages()?;
     if let Some(unread) = catalogue.check_list()? {
@@ -110,19 +133,23 @@ pub fn list_files(place: &Input, options: &Options) -> Result<List, Error> {
     let (mut list, trees) = (List::default(), trees(std::slice::from_ref(place)));
     for row in catalogue.rows() {
         let row = row?;
-        if row.facts.kind != EntryKind::File {
-            continue;
-        }
         let Some(name) = named(&mut list, &row.path) else { continue };
-        let size = |kept: &Kept| (kept.root.spec().hash().size(), kept.outboard.is_some());
-        match catalogue.roots(&row)?.into_iter().max_by_key(size) {
-            Some(Kept { root, outboard, .. }) => {
-                list.files.push(listed(name, &root, outboard.as_deref(), (&trees, Attributes::default())));
-            }
-            None => list.refused.push((name, "the catalogue has no root of it".into())),
+        let attributes = Attributes { mode: Some(row.facts.mode & 0o7777), modified: Some(row.facts.modified) };
+        match row.facts.kind {
+            EntryKind::File => match catalogue.roots(&row)?.into_iter().max_by_key(rank) {
+                Some(Kept { root, outboard, .. }) => {
+                    list.files.push(listed(name, &root, outboard.as_deref(), (&trees, attributes)));
+                }
+                None => list.refused.push((name, "the catalogue has no root of it".into())),
+            },
+            EntryKind::Directory => list.others.push(Other { name, kind: OtherKind::Folder, attributes }),
+            EntryKind::Link => match catalogue.link(&row.path)?.and_then(|text| path_from_bytes(&text)) {
+                Some(text) => list.others.push(Other { name, kind: OtherKind::Link(text), attributes }),
+                None => list.refused.push((name, "no link has its text here".into())),
+            },
+            EntryKind::Special => {}
         }
     }
-    list.refuse_clashes();
     Ok(list)
 }
 

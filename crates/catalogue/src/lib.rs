@@ -49,7 +49,7 @@ mod verify;
 pub use coverage::{Check, Coverage};
 pub use diff::{Known, Sorted, diff, diff_catalogues};
 pub use digest::Walk;
-pub use download::{Directory, list_directory, list_files, place_below};
+pub use download::{Directory, list_directory, list_entries, list_files, place_below};
 pub use error::Error;
 pub use export::{Exported, Manifest, Unlisted, export};
 pub use finding::{Finding, State};

@@ -49,6 +49,7 @@ pub fn run(command: &Command) -> Exit {
         | Command::Merklize(_)
         | Command::Log(_)
         | Command::Serve(_)
+        | Command::Mount(_)
         | Command::Torrent(_) => unreachable!("they work with files"),
     };
     match text {

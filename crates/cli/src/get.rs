@@ -179,10 +179,11 @@ fn tree(
             &"--outboard, --foreign, --seed and --length are for one file, and the root is that of a directory",
         );
     }
-    let (root, list) = match catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options) {
+    let (root, mut list) = match catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options) {
         Ok(found) => found,
         Err(exit) => return exit,
     };
+    list.refuse_clashes();
     folder_of(tool, args, (list, Some((spec, root))), &args.mirrors, folder, options)
 }
 

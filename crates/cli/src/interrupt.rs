@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 static FIRST: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
 /// Has the first signal call `stop`, which is to end the work; a second one ends the process as usual.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "serve", all(feature = "mount", target_os = "linux")))]
 pub fn on_first(stop: impl FnOnce() + Send + 'static) {
     *FIRST.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
 }

@@ -34,6 +34,11 @@ mod kept;
 mod log;
 mod manual;
 mod merklize;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+mod mount;
+#[cfg(not(all(feature = "mount", target_os = "linux")))]
+#[path = "without_mount.rs"]
+mod mount;
 mod names;
 mod nice;
 mod output;
@@ -99,6 +104,7 @@ fn with_files(tool: &Tool, command: &Command) -> Exit {
         Command::Get(args) => get::run(tool, args),
         Command::Copy(args) => copy::run(tool, args),
         Command::Serve(args) => serve::run(tool, args),
+        Command::Mount(args) => mount::run(tool, args),
         Command::Torrent(args) => torrent::run(tool, args),
         Command::Prove(args) => prove::run(tool, args),
         Command::CheckProof(args) => check_proof::run(tool, args),

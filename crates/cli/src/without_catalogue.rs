@@ -89,6 +89,12 @@ pub mod get {
     }
 
     /// Refuses the command.
+    #[cfg(all(feature = "mount", target_os = "linux"))]
+    pub fn entries(_: &Tool, _: &Input, _: &Options) -> Result<List, Exit> {
+        Err(super::refuse())
+    }
+
+    /// Refuses the command.
     pub fn files(_: &Tool, _: &Input, _: &Options) -> Result<List, Exit> {
         Err(super::refuse())
     }

@@ -1,7 +1,8 @@
 //! Lists of sums, and directories: the files that they have, as downloads into a folder.
 
 use crate::request::{Request, Target};
-use mksum_io::Input;
+use mksum_io::outboard::EXTENSION;
+use mksum_io::{Input, Opening};
 use mksum_sums::choice::Choice;
 use mksum_sums::expected::Expected;
 use mksum_sums::name::{self, Shown};
@@ -208,6 +209,18 @@ impl Listed {
         let request = Request::new(mirrors, self.expected.clone(), Target::File(folder.join(&self.name)));
         let outboards = self.outboards.clone().unwrap_or(request.outboards);
         Request { len: self.len, outboards, pieces: self.pieces.clone(), ..request }
+    }
+
+    /// The file below `folder` for verified reads, with the same file below each copy of the folder as its replicas.
+    pub fn opening(&self, folder: &Input, copies: &[Input]) -> Opening {
+        let file = folder.join(&self.name);
+        let outboard = match &self.outboards {
+            None => Some(file.with_extension(EXTENSION)),
+            Some(places) => places.first().cloned(),
+        };
+        let replicas = copies.iter().map(|copy| copy.join(&self.name)).collect();
+        let opening = Opening::new(file.clone(), file);
+        Opening { outboard, expected: Some(self.expected.clone()), len: self.len, replicas, ..opening }
     }
 }
 

@@ -197,6 +197,8 @@ pub enum Refusal {
     },
     /// The outboard is not one that the reads of a file can be verified with: the reason, as words.
     Unsuitable(String),
+    /// The file has no outboard, and cannot be verified as a whole: the reason, as words.
+    NotWhole(String),
     /// The URL cannot be used.
     Url(String),
     /// The input is not of the version that was planned.
@@ -358,6 +360,7 @@ impl fmt::Display for Refusal {
                 "it has {found} bytes, but its outboard is of a file of {expected}: 'mksum verify' reports the difference"
             ),
             Refusal::Unsuitable(why) => write!(f, "the file cannot be verified with this outboard: {why}"),
+            Refusal::NotWhole(why) => write!(f, "it cannot be verified as a whole: {why}"),
             Refusal::Url(why) => f.write_str(why),
             Refusal::Version { planned: (version, len), found } => write!(
                 f,

@@ -81,8 +81,20 @@ impl<'a> HeldFile<'a> {
     /// # Errors
     /// If it has no fixed length.
     pub fn reader(&self, options: &Options) -> Result<File, Error> {
+        self.reader_by(Ending::OpenFile, options)
+    }
+
+    /// Returns a reader of the same open file, to which its path must lead as long as it is read.
+    ///
+    /// # Errors
+    /// If it has no fixed length.
+    pub fn reader_at_path(&self, options: &Options) -> Result<File, Error> {
+        self.reader_by(Ending::Path, options)
+    }
+
+    fn reader_by(&self, ending: Ending, options: &Options) -> Result<File, Error> {
         let file = self.file.try_clone().map_err(|error| self.unopened(error))?;
-        match described(file, &self.metadata, &(&self.path).into(), None, Ending::OpenFile, options)? {
+        match described(file, &self.metadata, &(&self.path).into(), None, ending, options)? {
             Opened::File(file) => Ok(*file),
             Opened::Stream(_) => Err(Error::refused(&self.path, Refusal::NoLength)),
         }

@@ -148,7 +148,7 @@ fn a_flipped_bit_is_never_handed_out() {
             file.write_all_at(&[case.bytes[offset as usize] ^ bit], offset).unwrap();
             let options = Options { threads: threads[round % 2], ..options() };
             let verified = Verified::open(case.opening(), &options).unwrap();
-            let unit = verified.layout().unit_over(offset).unwrap();
+            let unit = verified.unit_over(offset).unwrap();
             let mut ranges = vec![offset..offset + 1, 0..len];
             ranges.extend((0..4).map(|_| numbers.range(len)));
             for range in ranges {
@@ -406,4 +406,58 @@ fn trees_of_other_programs_serve_as_outboards() {
         fs::write(&place, &tree[..tree.len() - 1]).unwrap();
         assert!(Verified::open(opening, &options()).is_err(), "{format:?}");
     }
+}
+#[test]
+fn a_file_without_an_outboard_is_one_unit() {
+    let case = Case::new("rfc6962:sha256:64KiB", Numbers(9).bytes(200_000));
+    let whole = || Opening::whole(case.place("f"), &case.root);
+    let verified = Verified::open(whole(), &options()).unwrap();
+    assert_eq!((verified.len(), verified.unit(), verified.root()), (200_000, 200_000, case.root.clone()));
+    for range in [0..1, 5..70_000, 199_999..200_000, 0..200_000] {
+        case.read(&verified, range).unwrap();
+    }
+    // What was verified is in memory.
+    case.writable("f").write_all_at(b"\xff", 123_456).unwrap();
+    case.read(&verified, 0..200_000).unwrap();
+    for replicas in [vec![], vec![Input::from(case.place("copy"))]] {
+        fs::write(case.place("copy"), &case.bytes).unwrap();
+        let opening = Opening { replicas: replicas.clone(), write_back: WriteBack::Yes, ..whole() };
+        let verified = Verified::open(opening, &options()).unwrap();
+        match case.read(&verified, 0..10) {
+            Ok(()) => assert_eq!((replicas.len(), verified.replaced()), (1, 200_000)),
+            Err(Error::Unit(unit)) => {
+                assert_eq!((replicas.len(), unit.range, unit.expected), (0, 0..200_000, case.root.digest()));
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(fs::read(case.place("f")).unwrap(), case.bytes);
+    // Another length, no root, and a root of unknown format are refused when it is opened.
+    let refused = |opening: Opening| match Verified::open(opening, &options()).map(drop) {
+        Err(Error::Refused { refusal: Refusal::NotWhole(why), .. }) => why,
+        other => panic!("{other:?}"),
+    };
+    assert!(refused(Opening { expected: None, ..whole() }).contains("a trusted root is needed"));
+    let bare = mksum_sums::expected::Expected::parse(&case.root.to_string(), None).unwrap();
+    assert!(refused(Opening { expected: Some(bare), ..whole() }).contains("needs the name of its format"));
+    case.writable("f").set_len(199_999).unwrap();
+    assert!(refused(whole()).contains("it has 199999 bytes: expected 200000"));
+    case.writable("f").set_len(0).unwrap();
+    assert!(refused(Opening { len: None, ..whole() }).contains("it has no bytes"));
+}
+
+#[test]
+fn what_was_prefetched_is_not_read_again() {
+    let case = Case::new("rfc6962:sha256:64KiB", Numbers(10).bytes(3_000_000));
+    let verified = case.open().unwrap();
+    verified.prefetch(65_536..1_000_000);
+    verified.prefetch(2_999_999..9_000_000);
+    verified.prefetch(7_000_000..8_000_000);
+    case.writable("f").write_all_at(&[0; 2_000_000], 0).unwrap();
+    case.read(&verified, 65_536..1_000_000).unwrap();
+    assert!(matches!(case.read(&verified, 0..10), Err(Error::Unit(_))));
+    // Damage that is read ahead is an error of the read that wants it.
+    verified.prefetch(0..65_536);
+    assert!(matches!(case.read(&verified, 10..20), Err(Error::Unit(_))));
+    case.read(&verified, 2_990_000..3_000_000).unwrap();
 }

@@ -28,7 +28,6 @@ pub struct Content {
 enum Source {
     Plain(Box<File>),
     Verified(Arc<Verified>, Arc<Opened>),
-    Whole(Bytes),
 }
 
 impl Content {
@@ -59,34 +58,13 @@ impl Content {
 
     /// A file or object of which only verified bytes are read.
     pub fn verified(verified: Arc<Verified>, facts: Option<&Facts>, opened: Arc<Opened>) -> Content {
-        let modified = facts.and_then(|facts| time(facts.modified.0));
+        let (root, modified) = (verified.root(), facts.and_then(|facts| time(facts.modified.0)));
         Content {
-            tag: Tag::of_root(&verified.root()),
+            tag: Tag::of_root(&root),
             modified,
-            digest: None,
+            digest: digests(slice::from_ref(&root)),
             source: Source::Verified(verified, opened),
         }
-    }
-
-    /// A short file, all of it read and compared with its root.
-    ///
-    /// # Errors
-    /// If it cannot be read, or has another root: as words.
-    pub fn whole(file: &File, facts: &Facts, root: &Root) -> Result<Content, String> {
-        if file.len() != root.len() {
-            return Err(format!("it has {} bytes: expected {}", file.len(), root.len()));
-        }
-        let bytes = file.bytes(0..file.len()).map_err(|error| error.to_string())?;
-        let found = root.spec().root(&bytes).map_err(|error| error.to_string())?;
-        if found != *root {
-            return Err(format!("bytes 0..{} are damaged: expected {root}, found {found}", bytes.len()));
-        }
-        Ok(Content {
-            tag: Tag::of_root(root),
-            modified: time(facts.modified.0),
-            digest: digests(slice::from_ref(root)),
-            source: Source::Whole(bytes.into()),
-        })
     }
 
     /// The length, in bytes.
@@ -94,7 +72,6 @@ impl Content {
         match &self.source {
             Source::Plain(file) => file.len(),
             Source::Verified(verified, _) => verified.len(),
-            Source::Whole(bytes) => bytes.len() as u64,
         }
     }
 
@@ -103,7 +80,7 @@ impl Content {
         let mut end = range.start.saturating_add(Content::PIECE);
         if let Source::Verified(verified, _) = &self.source {
             // To the end of a unit: what is read next begins with a whole one, which nobody needs to keep.
-            let unit = verified.layout().unit_over(end.min(range.end) - 1);
+            let unit = verified.unit_over(end.min(range.end) - 1);
             end = unit.filter(|unit| unit.len <= Content::UNIT).map_or(end, |unit| unit.end());
         }
         range.start..end.min(range.end)
@@ -120,7 +97,6 @@ impl Content {
                 file.check_content()?;
                 Ok(bytes.into())
             }
-            Source::Whole(bytes) => Ok(bytes.slice(range.start as usize..range.end as usize)),
             Source::Verified(verified, opened) => {
                 let mut bytes = vec![0; (range.end - range.start) as usize];
                 match verified.read_at(range.start, &mut bytes) {

@@ -208,9 +208,7 @@ fn read(
     let mut opening = match (kept, roots.first()) {
         _ if beside.exists() => Opening::new(path, beside),
         (Some((root, place)), _) => Opening::new(path, place).trusting(root),
-        (None, Some((root, _))) if root.len() <= WHOLE => {
-            return Content::whole(&file, &facts, root).map(Box::new).map_err(|why| unverified(&why));
-        }
+        (None, Some((root, _))) if root.len() <= WHOLE => Opening::whole(path, root),
         _ => return Err(unverified("not verified: it has no outboard: make one with 'mksum keep'")),
     };
     if let Some(root) = &verified.root {

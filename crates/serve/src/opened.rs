@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     file: Input,
-    facts: Option<(Facts, Facts)>,
+    facts: Option<Facts>,
+    outboard: Option<Facts>,
 }
 
 impl Version {
     /// The version of what will be opened: of a file with these facts, and its outboard.
     pub fn of(opening: &Opening, facts: Option<Facts>) -> Version {
-        let outboard = opening.outboard.file().and_then(|path| fs::metadata(path).ok());
-        Version { file: opening.file.clone(), facts: facts.zip(outboard.as_ref().map(Facts::from)) }
+        let outboard = opening.outboard.as_ref().and_then(Input::file).and_then(|path| fs::metadata(path).ok());
+        Version { file: opening.file.clone(), facts, outboard: outboard.as_ref().map(Facts::from) }
     }
 }
 

@@ -13,7 +13,7 @@ Look after  keep      keep the tree of a file, or a catalogue of a directory
             verify    report damaged ranges
             repair    fetch only the damaged ranges from a copy
             get       fetch a file from untrusted mirrors
-            copy, serve, torrent    read copies back; publish files
+            copy, serve, mount, torrent    read copies back; publish files
             status    report what is new, changed, moved or gone
             update    bring a catalogue up to date
             diff      report how files, directories or lists differ
@@ -119,6 +119,17 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum serve photos", "a directory, at http://127.0.0.1:8080/"),
             ("mksum serve big.iso --listen 0.0.0.0:80", "a file and its outboard, for the whole network"),
             ("mksum serve photos --verify", "no damaged leaf of a file that has an outboard"),
+        ],
+    ),
+    (
+        "mount",
+        &[
+            ("mksum mount big.iso /mnt", "/mnt/big.iso, verified through big.iso.mkt"),
+            (
+                "mksum mount photos /mnt --replica /backup/photos",
+                "a directory with a catalogue, damaged leaves from a copy",
+            ),
+            ("mksum mount https://HOST/photos/ /mnt --root dir:...", "a directory on a server that you do not trust"),
         ],
     ),
     (

@@ -10,6 +10,7 @@ mod hints;
 mod kept;
 mod log;
 mod merklize;
+mod mount;
 mod numbers;
 mod options;
 mod paths;
@@ -28,6 +29,9 @@ pub use groups::{Choices, Color, Common, Directories, Help, Io, Reading, Signatu
 pub use kept::{Diff, Keep, Verify};
 pub use log::{Log, LogAction, LogCommon, Trust};
 pub use merklize::Merklize;
+pub use mount::Mount;
+#[cfg(all(feature = "mount", target_os = "linux"))]
+pub use mount::OnBad;
 pub use paths::{NOT_HERE, read_input, read_place};
 pub use plans::{Map, Missing, Plan};
 pub use proofs::{CheckProof, Join, Prove};
@@ -73,6 +77,7 @@ Examples:
   mksum get URL... --root ROOT -o big.iso
                                        fetch it from mirrors that you do not trust
   mksum serve photos                   serve files over HTTP
+  mksum mount photos /mnt              a view of verified bytes only (Linux)
   mksum prove big.iso --range 0..4096 > proof
                                        prove a part of a file
   mksum -f dir photos                  one root for a directory
@@ -134,7 +139,7 @@ fn exits_or(good: &str, bad: &str, other: &str) -> String {
     long_about = "Print, check or draw the Merkle roots of files, in all published tree formats, on all cores.\n\nA line \
                   of output, FORMAT (PATH) = ROOT, is all that 'mksum -c' needs to check the file.",
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
-                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum torrent FILE -o TORRENT\n       mksum prove FILE \
+                      FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum mount SOURCE MOUNTPOINT\n       mksum torrent FILE -o TORRENT\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
                       NODES]\n       mksum log init | append | prove | follow DIR...\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
@@ -204,6 +209,17 @@ pub enum Command {
         the output closed it\n  143  ended by a second SIGTERM"
     )]
     Serve(Serve),
+    /// Mount a file or directory, read-only: every read is verified (Linux)
+    ///
+    /// Needs FUSE: root, or the program fusermount3 of the package fuse3. A read whose bytes cannot be verified fails with EIO, and is a
+    /// line on standard error with the path, the offset and both digests. It runs until it is unmounted ('fusermount3 -u', 'umount') or
+    /// stopped by Ctrl-C or SIGTERM, and nothing is mounted then.
+    #[command(
+        after_long_help = "Exit status:\n  0    unmounted, or stopped by a signal\n  1    the source or mount point cannot be used\n  2    wrong \
+        usage\n  129  ended by a second SIGHUP\n  130  ended by a second Ctrl-C (SIGINT)\n  141  the reader of the output closed it\n  143  ended \
+        by a second SIGTERM"
+    )]
+    Mount(Mount),
     /// Make a torrent of a file or directory, and print its info-hash
     #[command(after_long_help = exits("the torrent was written", "a file could not be read, or the torrent not written"))]
     Torrent(Torrent),
@@ -590,6 +606,7 @@ impl Command {
             Command::Get(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Copy(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::Serve(args) => given(None, None, &args.common),
+            Command::Mount(args) => given(None, None, &args.common),
             Command::Torrent(args) => given(None, Some(&args.reading), &args.common),
             Command::Prove(args) => given(Some(&args.choices), Some(&args.reading), &args.common),
             Command::CheckProof(args) => given(Some(&args.choices), None, &args.common),

@@ -30,7 +30,17 @@ pub fn trusted(
 
 /// The files of a trusted catalogue; the exit if it cannot be read, after the reason was reported.
 pub fn files(tool: &Tool, place: &Input, options: &Options) -> Result<List, Exit> {
-    list_files(place, options).map_err(|error| {
+    reported(tool, list_files(place, options))
+}
+
+/// The entries of a trusted catalogue, with their attributes; the exit if it cannot be read, after the reason was reported.
+#[cfg(all(feature = "mount", target_os = "linux"))]
+pub fn entries(tool: &Tool, place: &Input, options: &Options) -> Result<List, Exit> {
+    reported(tool, mksum_catalogue::list_entries(place, options))
+}
+
+fn reported(tool: &Tool, list: Result<List, mksum_catalogue::Error>) -> Result<List, Exit> {
+    list.map_err(|error| {
         report(tool, &error);
         tool.console.exit()
     })

@@ -17,9 +17,6 @@ pub struct VerifiedReader<V> {
 }
 
 impl<V: Borrow<Verified>> VerifiedReader<V> {
-    /// The bytes that are read ahead, at most.
-    const AHEAD: u64 = Verified::KEPT / 4;
-
     /// A reader at the first byte.
     pub fn new(verified: V) -> Self {
         VerifiedReader::at(verified, 0)
@@ -45,7 +42,7 @@ impl<V: Borrow<Verified>> VerifiedReader<V> {
     /// # Errors
     /// As [`Verified::read_at`].
     pub fn read_next(&mut self, out: &mut [u8]) -> Result<usize, crate::Error> {
-        let ahead = self.run.min(Self::AHEAD).saturating_sub(out.len() as u64);
+        let ahead = self.run.min(Verified::AHEAD).saturating_sub(out.len() as u64);
         let count = self.verified.borrow().read_ahead(self.at, out, ahead)?;
         self.advance(count);
         Ok(count)

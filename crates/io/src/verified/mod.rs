@@ -22,6 +22,7 @@
 //! ```
 
 mod cursor;
+mod judge;
 mod opening;
 mod pages;
 mod reading;

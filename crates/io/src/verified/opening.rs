@@ -10,8 +10,8 @@ use mksum_sums::expected::Expected;
 pub struct Opening {
     /// The file or object that is read.
     pub file: Input,
-    /// The outboard, which need not be trusted.
-    pub outboard: Input,
+    /// The outboard, which need not be trusted. Without one, the file is one unit, which is compared with the trusted root.
+    pub outboard: Option<Input>,
     /// The format of the outboard, if it is the tree of another program.
     pub foreign: Option<ForeignFormat>,
     /// The trusted root. `None` trusts the outboard's own, which shows damage, but not a replaced outboard.
@@ -39,13 +39,19 @@ impl Opening {
     pub fn new(file: impl Into<Input>, outboard: impl Into<Input>) -> Opening {
         Opening {
             file: file.into(),
-            outboard: outboard.into(),
+            outboard: Some(outboard.into()),
             foreign: None,
             expected: None,
             len: None,
             replicas: Vec::new(),
             write_back: WriteBack::No,
         }
+    }
+
+    /// A file without an outboard, which is read and verified as a whole: it has at most [`Verified::LONGEST`](crate::Verified::LONGEST) bytes.
+    pub fn whole(file: impl Into<Input>, root: &Root) -> Opening {
+        let file = file.into();
+        Opening { outboard: None, ..Opening::new(file.clone(), file).trusting(root) }
     }
 
     /// Returns the same with this trusted root, and its length.

@@ -1,17 +1,17 @@
 //! Verified reads at any offset, from many threads at once.
 
+use super::judge::{Judge, LONGEST};
 use super::opening::Opening;
-use super::pages::{OutboardBytes, open_outboard};
 use super::source::Source;
 use super::units::{Claim, Lookup, Units};
 use crate::file::zeros;
-use crate::{Error, File, Input, Options, Refusal};
+use crate::{Error, File, Input, Options};
 use mksum::ordered::ordered;
-use mksum::outboard::{KeptLayout, Outboard, OutboardError, ReadAt};
 use mksum::{Root, Subtree};
 use std::fmt;
 use std::iter;
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A file or object whose bytes are handed out only after they were verified against a trusted root.
@@ -57,8 +57,10 @@ impl Wanted<'_> {
 impl Verified {
     /// The verified bytes that are kept in memory, unless one unit has more.
     pub const KEPT: u64 = 32 << 20;
+    /// The bytes that a reader has verified ahead, at most.
+    pub const AHEAD: u64 = Self::KEPT / 4;
     /// The longest unit, in bytes: it is held in memory.
-    pub const LONGEST: u64 = 64 << 20;
+    pub const LONGEST: u64 = LONGEST;
     /// The bytes that a thread reads and hashes at once, at most and at least, unless one unit has more.
     const GROUP: u64 = 1 << 20;
     const SHARE: u64 = 256 << 10;
@@ -66,8 +68,9 @@ impl Verified {
     /// Opens a file and its outboard: reads the outboard's header, and none of its digests.
     ///
     /// # Errors
-    /// If one of them cannot be opened, the outboard is of another root than the trusted one ([`Refusal::Unsuitable`]), or the file has another
-    /// length ([`Refusal::Length`]).
+    /// If one of them cannot be opened, the outboard is of another root than the trusted one
+    /// ([`Refusal::Unsuitable`](crate::Refusal::Unsuitable)), or the file has another length ([`Refusal::Length`](crate::Refusal::Length)).
+    /// Without an outboard, if the file cannot be compared with the root as a whole ([`Refusal::NotWhole`](crate::Refusal::NotWhole)).
     pub fn open(opening: Opening, options: &Options) -> Result<Verified, Error> {
         Verified::of_file(File::open_at_random(opening.file.clone(), options)?, opening)
     }
@@ -77,19 +80,19 @@ impl Verified {
     /// # Errors
     /// As [`Verified::open`].
     pub fn of_file(file: File, opening: Opening) -> Result<Verified, Error> {
-        let outboard = judge(&file, &opening)?;
-        Ok(Verified { source: Source::new(file, opening, outboard)?, units: Units::new(Self::KEPT) })
+        let judge = Judge::open(&file, &opening)?;
+        Ok(Verified { source: Source::new(file, opening, judge)?, units: Units::new(Self::KEPT) })
     }
 
     /// The length of the file, in bytes.
     #[allow(clippy::len_without_is_empty)] // As `File::len`.
     pub fn len(&self) -> u64 {
-        self.source.outboard().len()
+        self.source.file().len()
     }
 
     /// The root that all bytes are verified against.
     pub fn root(&self) -> Root {
-        self.source.outboard().root()
+        self.source.judge().root()
     }
 
     /// The file or object.
@@ -97,9 +100,14 @@ impl Verified {
         self.source.file().input()
     }
 
-    /// The layout of the units that are verified at once.
-    pub fn layout(&self) -> KeptLayout {
-        self.source.outboard().layout()
+    /// The length of a full unit, in bytes: what is verified at once.
+    pub fn unit(&self) -> u64 {
+        self.source.judge().unit()
+    }
+
+    /// The unit that has the byte at an offset, if the file has it.
+    pub fn unit_over(&self, offset: u64) -> Option<Subtree> {
+        self.source.judge().unit_over(offset)
     }
 
     /// The bytes that came from replicas, because the file's own were damaged or could not be read.
@@ -116,6 +124,24 @@ impl Verified {
         self.read_ahead(offset, out, 0)
     }
 
+    /// Verifies the units that have a byte of `range`, in parallel, and keeps them in memory for the reads that follow: useful for at most
+    /// [`Verified::AHEAD`] bytes. The error of a unit is that of the read that wants it.
+    pub fn prefetch(&self, range: Range<u64>) {
+        let (threads, group) = self.shares(range.end.saturating_sub(range.start));
+        let mut jobs = Jobs { verified: self, at: range.start, rest: &mut [], end: range.end, group };
+        // Without one, all of it is kept: no thread is begun.
+        let Some(first) = jobs.next_ahead() else { return };
+        let (jobs, work) = (iter::once(first).chain(jobs), |(): &mut (), job| drop(self.work(job)));
+        ordered(threads, 2 * threads, jobs, || (), work, |results| results.for_each(drop));
+    }
+
+    /// The threads that verify this many bytes, and the bytes that each takes at once.
+    fn shares(&self, bytes: u64) -> (usize, u64) {
+        let most = self.source.file().options().threads.max(1);
+        let threads = usize::try_from(bytes / Self::SHARE).unwrap_or(usize::MAX).clamp(1, most);
+        (threads, (bytes / threads as u64).clamp(Self::SHARE, Self::GROUP))
+    }
+
     /// As [`Verified::read_at`]; if a unit had to be verified for it, so are the `ahead` bytes after it, in parallel.
     pub(super) fn read_ahead(&self, offset: u64, out: &mut [u8], ahead: u64) -> Result<usize, Error> {
         let count = self.len().saturating_sub(offset).min(out.len() as u64) as usize;
@@ -123,10 +149,8 @@ impl Verified {
         if out.is_empty() || self.copy_kept(offset, out) {
             return Ok(count);
         }
-        let options = self.source.file().options();
         let bytes = (count as u64).saturating_add(ahead);
-        let threads = usize::try_from(bytes / Self::SHARE).unwrap_or(usize::MAX).clamp(1, options.threads.max(1));
-        let group = (bytes / threads as u64).clamp(Self::SHARE, Self::GROUP);
+        let (threads, group) = self.shares(bytes);
         let mut jobs = Jobs { verified: self, at: offset, rest: out, end: offset.saturating_add(bytes), group };
         // Without one, all that is wanted was kept: nothing is read ahead, and no thread begun.
         let Some(first) = jobs.next_wanted() else { return Ok(count) };
@@ -159,7 +183,7 @@ impl Verified {
 
     /// Fills `out` if all its bytes are in one kept unit: most small reads.
     pub(super) fn copy_kept(&self, offset: u64, out: &mut [u8]) -> bool {
-        let Some(unit) = self.layout().unit_over(offset) else { return false };
+        let Some(unit) = self.unit_over(offset) else { return false };
         let from = (offset - unit.start) as usize;
         if unit.len - (from as u64) < out.len() as u64 {
             return false;
@@ -225,9 +249,9 @@ impl<'a> Iterator for Jobs<'a> {
 impl<'a> Jobs<'a> {
     /// The next units that the caller wants and that are not kept; those that are, are copied.
     fn next_wanted(&mut self) -> Option<Job<'a>> {
-        let (layout, kept) = (self.verified.layout(), &self.verified.units);
+        let (verified, kept) = (self.verified, &self.verified.units);
         while !self.rest.is_empty() {
-            let unit = layout.unit_over(self.at)?;
+            let unit = verified.unit_over(self.at)?;
             let from = (self.at - unit.start) as usize;
             let rest = self.rest.len() as u64;
             // One unit alone is rather copied than hashed again, if it is short.
@@ -253,9 +277,9 @@ impl<'a> Jobs<'a> {
 
     /// The next units that are read ahead.
     fn next_ahead(&mut self) -> Option<Job<'a>> {
-        let (layout, kept) = (self.verified.layout(), &self.verified.units);
+        let (verified, kept) = (self.verified, &self.verified.units);
         while self.at < self.end {
-            let unit = layout.unit_over(self.at)?;
+            let unit = verified.unit_over(self.at)?;
             self.at = unit.start;
             let (claims, bytes) = self.follow(unit, u64::MAX, |unit| match kept.claim(unit.start) {
                 Lookup::Claimed(claim) => Some((unit, claim)),
@@ -286,42 +310,8 @@ impl<'a> Jobs<'a> {
         {
             taken.push(item);
             bytes += unit.len;
-            next = self.verified.layout().unit_over(unit.end());
+            next = self.verified.unit_over(unit.end());
         }
         (taken, bytes as usize)
     }
-}
-
-/// Opens the outboard, and compares it with the trusted root.
-fn judge(file: &File, opening: &Opening) -> Result<Outboard<OutboardBytes>, Error> {
-    let outboard = open_outboard(&opening.outboard, opening.foreign.as_ref(), file)?;
-    if let Err(why) = check(&outboard, opening) {
-        return Err(Error::refused(&opening.outboard, Refusal::Unsuitable(why)));
-    }
-    // Without nodes there is nothing that a read would check.
-    if outboard.layout().root().is_none() && outboard.spec().root(b"").is_ok_and(|empty| empty != outboard.root()) {
-        return Err(Error::from_outboard(OutboardError::Seals, &opening.outboard));
-    }
-    Ok(outboard)
-}
-
-/// Checks that an outboard is of the trusted root; if not, the reason, as words.
-fn check<R: ReadAt>(outboard: &Outboard<R>, opening: &Opening) -> Result<(), String> {
-    let (root, unit) = (outboard.root(), outboard.layout().unit().min(outboard.len()));
-    if unit > Verified::LONGEST {
-        return Err(format!("its units have {unit} bytes, and at most {} are held in memory", Verified::LONGEST));
-    }
-    if let Some(len) = opening.len.filter(|&len| len != root.len()) {
-        return Err(format!("it is of a file of {} bytes, not of {len}", root.len()));
-    }
-    let Some(expected) = &opening.expected else { return Ok(()) };
-    if !expected.matches(&root) {
-        return Err(format!("its root is {root} ({}), but {} is trusted", root.spec(), expected.text()));
-    }
-    if expected.directory().is_some() {
-        return Err("the trusted root is that of a directory".into());
-    }
-    // The first byte, which could tell, is not verified yet.
-    let doubt = [Some(0), Some(1)].into_iter().find_map(|first| expected.doubt(&root, first));
-    doubt.filter(|_| opening.len.is_none()).map_or(Ok(()), Err)
 }

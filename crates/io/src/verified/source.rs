@@ -1,19 +1,17 @@
 //! The source of verified units: the file, then its replicas.
 
+use super::judge::Judge;
 use super::opening::{Opening, WriteBack};
-use super::pages::OutboardBytes;
 use crate::outboard::{is_unchanged, restore_time};
 use crate::{DamagedUnit, Error, File, HeldFile, Input, Refusal, Replica, open_replicas};
-use mksum::outboard::{Checked, Outboard};
 use mksum::{Digest, Digests, Subtree};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A file with its outboard, whose digests are checked up to the trusted root when they are needed.
+/// A file with the trusted digests of its units.
 pub struct Source {
     file: File,
-    judge: Checked<'static, OutboardBytes>,
-    outboard: Input,
+    judge: Judge,
     replicas: Vec<Input>,
     /// The replicas, once one was asked.
     opened: Mutex<Option<Box<dyn Replica>>>,
@@ -24,20 +22,15 @@ pub struct Source {
 }
 
 impl Source {
-    /// The source of an open file, whose outboard was compared with the trusted root.
-    pub fn new(file: File, opening: Opening, outboard: Outboard<OutboardBytes>) -> Result<Source, Error> {
-        let Opening { outboard: place, replicas, write_back, .. } = opening;
-        if file.len() != outboard.len() {
-            let (expected, found) = (outboard.len(), file.len());
-            return Err(Error::refused(file.input(), Refusal::Length { expected, found }));
-        }
+    /// The source of an open file of the length that the judge knows.
+    pub fn new(file: File, opening: Opening, judge: Judge) -> Result<Source, Error> {
+        let Opening { replicas, write_back, .. } = opening;
         if let (Input::Url(_), WriteBack::Yes) = (file.input(), write_back) {
             return Err(Error::refused(file.input(), Refusal::Url("an object: only files are repaired".into())));
         }
         Ok(Source {
             file,
-            judge: Checked::owning(outboard),
-            outboard: place,
+            judge,
             replicas,
             opened: Mutex::default(),
             write_back,
@@ -46,8 +39,8 @@ impl Source {
         })
     }
 
-    pub fn outboard(&self) -> &Outboard<OutboardBytes> {
-        self.judge.outboard()
+    pub fn judge(&self) -> &Judge {
+        &self.judge
     }
 
     pub fn file(&self) -> &File {
@@ -77,16 +70,17 @@ impl Source {
                 for (index, &unit) in units.iter().enumerate() {
                     let bytes;
                     (bytes, rest) = rest.split_at_mut(unit.len as usize);
-                    let (expected, found) = (self.expected(unit)?, digests.get(index));
-                    if found != Some(expected) {
-                        self.replace(unit, expected, bytes, found.ok_or(None))?;
+                    let found = digests.get(index).expect("each unit is hashed");
+                    let expected = self.judge.trusted(unit)?;
+                    if found != expected {
+                        self.replace(unit, expected, bytes, Ok(found))?;
                     }
                 }
                 Ok(())
             }
             Err(error @ Error::Stopped { .. }) => Err(error),
             Err(error) => match units {
-                &[unit] => self.replace(unit, self.expected(unit)?, out, Err(Some(error))),
+                &[unit] => self.replace(unit, self.judge.trusted(unit)?, out, Err(error)),
                 // Others than the one that failed may be read.
                 units => {
                     let mut rest = out;
@@ -103,13 +97,7 @@ impl Source {
 
     fn digests(&self, units: &[Subtree], bytes: &[u8]) -> Result<Digests, Error> {
         let hashed = self.judge.hash_each(units, bytes);
-        hashed.map_err(|error| Error::from_join(error, self.file.input(), self.outboard().spec()))
-    }
-
-    /// The digest that the outboard has of a unit, checked up to the root.
-    fn expected(&self, unit: Subtree) -> Result<Digest, Error> {
-        let trusted = self.judge.trusted(unit).map_err(|error| Error::from_outboard(error, &self.outboard))?;
-        Ok(trusted.expect("the digests of units are kept"))
+        hashed.map_err(|error| Error::from_join(error, self.file.input(), self.judge.root().spec()))
     }
 
     /// Fills `out` with the bytes that replicas have of a unit; else the error tells the digest found in the file, or why that was not read.
@@ -118,7 +106,7 @@ impl Source {
         unit: Subtree,
         expected: Digest,
         out: &mut [u8],
-        found: Result<Digest, Option<Error>>,
+        found: Result<Digest, Error>,
     ) -> Result<(), Error> {
         let refused = match self.ask_replicas(unit, expected, out) {
             Ok(()) => {
@@ -130,8 +118,7 @@ impl Source {
         let (path, range) = (self.file.input().clone(), unit.start..unit.end());
         Err(match found {
             Ok(found) => Error::Unit(Box::new(DamagedUnit { path, range, expected, found, refused })),
-            Err(Some(error)) => error,
-            Err(None) => Error::Outboard { path: self.outboard.clone(), error: mksum::Error::Missing(unit) },
+            Err(error) => error,
         })
     }
 
@@ -166,10 +153,10 @@ impl Source {
         let mut held = HeldFile::open(path)?;
         let now = held.reader(self.file.options())?;
         self.file.check_same(&now)?;
-        let is_unchanged = is_unchanged(&now, self.outboard().header());
+        let kept = self.judge.header().filter(|header| is_unchanged(&now, header));
         held.begin_writing()?;
         held.write(bytes, unit.start)?;
         held.sync()?;
-        if is_unchanged { restore_time(&mut held, self.outboard().header()) } else { Ok(()) }
+        kept.map_or(Ok(()), |header| restore_time(&mut held, header))
     }
 }
