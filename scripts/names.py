@@ -39,6 +39,7 @@ TABLE = between("crates/tree/src/formats.rs", "pub static FAMILIES", "\n];")
 FAMILIES = re.findall(r'(?:name: |sum\(\s*)"([\w-]+)"', TABLE)
 SUMS = dict(re.findall(r'\bsum\("([\w-]+)", "([^"]+)"', TABLE))
 CHECKSUMS = dict(re.findall(r'\bchecksum\(\s*"([\w-]+)",\s*"([^"]+)"', TABLE))
+S3_CHECKSUMS = [name.lower() for name in re.findall(r"Checksum::(\w+)", between("crates/tree/src/formats.rs", 'name: "s3"', "leaf:"))]
 # The checksums that the page computes, too.
 CRCS = {name: tag for name, tag in CHECKSUMS.items() if name.startswith("crc")}
 CHECKSUM_SIZES = {name: int(size) for name, size in re.findall(
@@ -155,7 +156,7 @@ LISTS = [
     ("spec/README.md", '"dropbox" / "sha256tree" / "xet" / "git" / "swhid" / "c4" /\n', "\n    hash ", lambda _: wrap(
         [f'"{name}"' for name in [*SUMS, *CHECKSUMS]], " / ", 118, " " * 13)),
     ("spec/README.md", "    hash   = ", "\n    leaf ", lambda _: wrap(
-        [f'"{name}"' for name in [*VECTORS, "crc32", "crc32c"]], " / ", 118, " " * 13).strip()),
+        [f'"{name}"' for name in [*VECTORS, *S3_CHECKSUMS]], " / ", 118, " " * 13).strip()),
     ("bindings/python/README.md", "in the shape of `hashlib`: ", " formats,", lambda _: str(len(FAMILIES))),
     ("README.md", "*Any hash* is one of ", ". `dir:FORMAT`", lambda old: old if " ".join(old.split()) == ", ".join(VECTORS) else
      ", ".join(VECTORS)),

@@ -113,8 +113,8 @@ def cases():
                             yield f"{name}:{hash_name}:{text(block)}:salt={salt}", count * block
     for hash_name in CHOICES["s3"][1]:
         for part, counts in (64, [1, 2, 3, 4, 8, 100]), (1000, [1, 2, 3]), (64 * KiB, [1, 2, 3]), (5 * MiB, [1, 2]):
-            # The slow definition of a CRC takes a second for a few MiB.
-            if hash_name not in CRCS or part < MiB:
+            # The slow definition of a checksum takes a second for a few MiB.
+            if hash_name not in CHECKSUMS or part < MiB:
                 for length in borders(part, counts):
                     yield f"s3:{hash_name}:{text(part)}", length
     for name in CRCS:

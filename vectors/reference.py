@@ -594,7 +594,7 @@ CHOICES = {  # formats with choices: the allowed hashes and the default leaf siz
     "fsverity": (fsverity, ["sha256", "sha512"], 4 * KiB),
     "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
     "git": (git, ["sha1", "sha256"], 1 << 63),
-    "s3": (s3, ["sha256", "sha1", "md5", "sha512", "crc32", "crc32c"], 8 * MiB),
+    "s3": (s3, ["sha256", "sha1", "md5", "sha512", "crc32", "crc32c", "xxh64", "xxh3", "xxh128"], 8 * MiB),
 }
 SUMS = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s sm3 ripemd160".split()
 FIXED = {  # formats without choices: the hash and the leaf size in bytes

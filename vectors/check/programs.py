@@ -209,7 +209,14 @@ class Xxhash(Program):
 
         functions = {"xxh32": xxhash.xxh32, "xxh64": xxhash.xxh64, "xxh3": xxhash.xxh3_64, "xxh128": xxhash.xxh3_128}
         for row in rows:
-            yield functions[row.format](self.file_of(row).read_bytes()).hexdigest()
+            _, name, part_size, _ = reference.parse(row.format)
+            sum, data = functions[name], self.file_of(row).read_bytes()
+            if row.format.startswith("s3:"):
+                parts = reference.pieces(data, part_size) or [b""]
+                composite = sum(b"".join(sum(part).digest() for part in parts)).digest()
+                yield f"{base64.b64encode(composite).decode()}-{len(parts)}"
+            else:
+                yield sum(data).hexdigest()
 
 
 class Quickxorhash(Program):

@@ -400,6 +400,12 @@ pub static FAMILIES: &[Family] = &[
         leaf: LeafRule::Any(8 * MIB),
         options: &[],
         tag: None,
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Xxh64),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Xxh3),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Xxh128),
         nodes: Nodes::Flat { empty: Empty::Leaf },
         text: Text::Parts,
         foreign: &[],
