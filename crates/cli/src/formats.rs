@@ -5,6 +5,7 @@ use mksum::directory::DirectorySpec;
 use mksum::formats::{FAMILIES, Family, LeafRule, MetIn};
 use mksum::{ByOffset, MAX_LEN, Spec, format_size};
 use mksum_cli::choice::Choice;
+use mksum_cli::published::Published;
 use serde::Serialize;
 
 /// A line for each format, grouped by where one meets them.
@@ -107,6 +108,18 @@ pub fn explained(choice: &Choice) -> String {
 }
 
 /// The object of one format.
+/// A line for each format that a published sum can be of.
+///
+/// # Errors
+/// If it is of none: as words.
+pub fn of_sum(sum: &str) -> Result<String, String> {
+    let Published { usual, unusual, .. } = Published::read(sum, None)?;
+    let rows: Vec<_> =
+        usual.iter().chain(&unusual).map(|choice| (choice.to_string(), choice.spec().family().same_as)).collect();
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    Ok(rows.iter().map(|(name, same_as)| format!("{name:width$}  {same_as}\n")).collect())
+}
+
 pub fn one_as_json(choice: &Choice) -> String {
     String::from_utf8(object(record(choice.spec().family()))).expect("JSON is UTF-8")
 }
