@@ -52,6 +52,7 @@ pub fn explained(choice: &Choice) -> String {
         Err(why) => format!("no: {}", why.split_once("because ").map_or(&*why, |(_, reason)| reason)),
     };
     let of_tree = |what| match choice.directory() {
+        Some(directory) if directory.is_archive() => "no: the content of all files is hashed as one archive".into(),
         Some(directory) if !directory.has_proofs() => "no: a tree of each folder is hashed, not one over all".into(),
         _ => or_why(what),
     };
@@ -107,7 +108,6 @@ pub fn explained(choice: &Choice) -> String {
     rows.iter().fold(what + "\n", |text, (title, value)| text + &format!("  {title:<12} {value}\n"))
 }
 
-/// The object of one format.
 /// A line for each format that a published sum can be of.
 ///
 /// # Errors
@@ -120,6 +120,7 @@ pub fn of_sum(sum: &str) -> Result<String, String> {
     Ok(rows.iter().map(|(name, same_as)| format!("{name:width$}  {same_as}\n")).collect())
 }
 
+/// The object of one format.
 pub fn one_as_json(choice: &Choice) -> String {
     String::from_utf8(object(record(choice.spec().family()))).expect("JSON is UTF-8")
 }
