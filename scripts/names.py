@@ -39,7 +39,8 @@ TABLE = between("crates/tree/src/formats.rs", "pub static FAMILIES", "\n];")
 FAMILIES = re.findall(r'(?:name: |sum\(\s*)"([\w-]+)"', TABLE)
 SUMS = dict(re.findall(r'\bsum\("([\w-]+)", "([^"]+)"', TABLE))
 CHECKSUMS = dict(re.findall(r'\bchecksum\(\s*"([\w-]+)",\s*"([^"]+)"', TABLE))
-S3_CHECKSUMS = [name.lower() for name in re.findall(r"Checksum::(\w+)", between("crates/tree/src/formats.rs", 'name: "s3"', "leaf:"))]
+S3_CHECKSUMS = [name.lower() for name in re.findall(
+    r"Checksum::(\w+)", between("crates/tree/src/formats.rs", 'name: "s3"', "leaf:"))]
 # The checksums that the page computes, too.
 CRCS = {name: tag for name, tag in CHECKSUMS.items() if name.startswith("crc")}
 CHECKSUM_SIZES = {name: int(size) for name, size in re.findall(

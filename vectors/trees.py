@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares git's tree ids, Software Heritage's identifiers and Nix's hashes of random directories with git, swh.model and nix-hash.
+"""Compares roots of random directories with git, swh.model and nix-hash.
 
     trees.py MKSUM [SEED]
 
