@@ -39,6 +39,8 @@ TABLE = between("crates/tree/src/formats.rs", "pub static FAMILIES", "\n];")
 FAMILIES = re.findall(r'(?:name: |sum\(\s*)"([\w-]+)"', TABLE)
 SUMS = dict(re.findall(r'\bsum\("([\w-]+)", "([^"]+)"', TABLE))
 CHECKSUMS = dict(re.findall(r'\bchecksum\(\s*"([\w-]+)",\s*"([^"]+)"', TABLE))
+S3_CHECKSUMS = [name.lower() for name in re.findall(
+    r"Checksum::(\w+)", between("crates/tree/src/formats.rs", 'name: "s3"', "leaf:"))]
 # The checksums that the page computes, too.
 CRCS = {name: tag for name, tag in CHECKSUMS.items() if name.startswith("crc")}
 CHECKSUM_SIZES = {name: int(size) for name, size in re.findall(
@@ -47,9 +49,10 @@ ANY_HASH = variants("crates/tree/src/formats.rs", "const ANY_HASH")
 NODE_HASHES = variants("crates/tree/src/node_tree/mod.rs", "const HASHES")
 # The plain sums, the most usual of a length first, with the words in the names of sum files.
 WORDS = re.findall(r'\("([\w-]+)", &\[(.*)\]\)', between("crates/sums/src/sumfile/source.rs", "const HASHES", "];"))
+NEED_LENGTH = re.findall(r'name: "([\w-]+)",\s*about:\s*"[^"]*needs the length first', TABLE)
 # Streams have no format that needs the length first, and the checksums are those of `new`.
 PYTHON = [name.replace("-", "_") for name in sorted(
-    set(FAMILIES) - {"mtsum", "git", "swhid", *CHECKSUMS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
+    set(FAMILIES) - {*NEED_LENGTH, *CHECKSUMS}, key=lambda name: (name not in SUMS, FAMILIES.index(name)))]
 # name: (number, size, block size in bytes).
 JS = {row[0] or row[1]: tuple(map(int, row[2:])) for row in
       re.findall(r'(?:"([\w-]+)"|(\w+)): \[(\d+), (\d+), (\d+)\]', text("bindings/js/src/table.ts"))}
@@ -152,10 +155,10 @@ LISTS = [
     ("vectors/reference.py", 'SUMS = "', '"', lambda _: " ".join(SUMS)),
     ("spec/plain.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
     ("spec/rfc6962.md", "| hash | ", " |", lambda _: ", ".join(VECTORS)),
-    ("spec/README.md", '"dropbox" / "sha256tree" / "xet" / "git" / "swhid" / "c4" /\n', "\n    hash ", lambda _: wrap(
-        [f'"{name}"' for name in [*SUMS, *CHECKSUMS]], " / ", 118, " " * 13)),
+    ("spec/README.md", "    name   = ", "\n    hash ", lambda _: wrap(
+        [f'"{name}"' for name in FAMILIES], " / ", 118, " " * 13).strip()),
     ("spec/README.md", "    hash   = ", "\n    leaf ", lambda _: wrap(
-        [f'"{name}"' for name in [*VECTORS, "crc32", "crc32c"]], " / ", 118, " " * 13).strip()),
+        [f'"{name}"' for name in [*VECTORS, *S3_CHECKSUMS]], " / ", 118, " " * 13).strip()),
     ("bindings/python/README.md", "in the shape of `hashlib`: ", " formats,", lambda _: str(len(FAMILIES))),
     ("README.md", "*Any hash* is one of ", ". `dir:FORMAT`", lambda old: old if " ".join(old.split()) == ", ".join(VECTORS) else
      ", ".join(VECTORS)),

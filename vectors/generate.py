@@ -35,6 +35,7 @@ XXHASH = "xxhash 4.1.0"
 HF_XET = "hf_xet 1.8.0"
 GIT = "git 2.39.5"
 SWH_MODEL = "swh.model 8.4.1"
+NIX = "nix-hash 2.8.0"
 REMOTE_APIS = "remote-apis sha256tree_test_vectors.txt"
 DEFINITION = "definition"  # no other program computes the root
 
@@ -61,7 +62,7 @@ def source(format, pattern, length, root):
         return MTSUM if pattern == "pat" else DEFINITION  # recorded: no package contains mtsum
     return {"plain": MERKLE, "glacier": BOTOCORE, "btv2": LIBTORRENT, "fsverity": FSVERITY, "dmverity": VERITYSETUP,
             "s3": MOTO, "dropbox": RCLONE, "blake3": B3SUM, "blake3-pairs": MERKLE, "xet": HF_XET,
-            "git": GIT, "swhid": SWH_MODEL}[name]
+            "git": GIT, "swhid": SWH_MODEL, "nar": NIX}[name]
 
 
 def text(size):
@@ -113,8 +114,8 @@ def cases():
                             yield f"{name}:{hash_name}:{text(block)}:salt={salt}", count * block
     for hash_name in CHOICES["s3"][1]:
         for part, counts in (64, [1, 2, 3, 4, 8, 100]), (1000, [1, 2, 3]), (64 * KiB, [1, 2, 3]), (5 * MiB, [1, 2]):
-            # The slow definition of a CRC takes a second for a few MiB.
-            if hash_name not in CRCS or part < MiB:
+            # The slow definition of a checksum takes a second for a few MiB.
+            if hash_name not in CHECKSUMS or part < MiB:
                 for length in borders(part, counts):
                     yield f"s3:{hash_name}:{text(part)}", length
     for name in CRCS:
@@ -133,7 +134,7 @@ def cases():
     lengths = {64 * count - size + step for count in (1, 2, 3) for size in (7, 8, 9, 10, 16, 17, 18) for step in (-1, 0, 1)}
     lengths |= {10**power + step for power in range(1, 7) for step in (-1, 0, 1)}
     lengths |= {64 * KiB, 256 * KiB, 256 * KiB + 1, MiB, MiB + 1}
-    formats = "git:sha1", "git:sha256", "swhid"
+    formats = "git:sha1", "git:sha256", "swhid", "nar"
     yield from ((format, length) for format in formats for length in sorted({0, 1} | lengths))
     yield from (("s3:sha256:8MiB", length) for length in (0, 1, 8 * MiB - 1, 8 * MiB, 8 * MiB + 1, 20 * MiB))
 

@@ -557,6 +557,17 @@ def git(data, hash_name, leaf, salt):
     return hasher(hash_name)(b"blob %d\0" % len(data) + data)
 
 
+def nar_string(data):
+    return struct.pack("<Q", len(data)) + data + bytes(-len(data) % 8)
+
+
+def nar(data, hash_name, leaf, salt):
+    """Returns the hash of the archive of a file that is not executable, as Nix writes hashes."""
+    words = b"nix-archive-1", b"(", b"type", b"regular", b"contents", data, b")"
+    archive = b"".join(map(nar_string, words))
+    return f"{hash_name}-{base64.b64encode(hasher(hash_name)(archive)).decode()}"
+
+
 def quickxor_text(data, hash_name, leaf, salt):
     return base64.b64encode(quickxor(data)).decode()
 
@@ -594,7 +605,7 @@ CHOICES = {  # formats with choices: the allowed hashes and the default leaf siz
     "fsverity": (fsverity, ["sha256", "sha512"], 4 * KiB),
     "dmverity": (dmverity, ["sha1", "sha224", "sha256", "sha384", "sha512"], 4 * KiB),
     "git": (git, ["sha1", "sha256"], 1 << 63),
-    "s3": (s3, ["sha256", "sha1", "md5", "sha512", "crc32", "crc32c"], 8 * MiB),
+    "s3": (s3, ["sha256", "sha1", "md5", "sha512", "crc32", "crc32c", "xxh64", "xxh3", "xxh128"], 8 * MiB),
 }
 SUMS = "md5 sha1 sha224 sha256 sha384 sha512 sha512-256 sha3-224 sha3-256 sha3-384 sha3-512 blake2b blake2s sm3 ripemd160".split()
 FIXED = {  # formats without choices: the hash and the leaf size in bytes
@@ -606,6 +617,7 @@ FIXED = {  # formats without choices: the hash and the leaf size in bytes
     "blake3-pairs": (blake3_pairs, "blake3", 32),
     "xet": (xet, "blake3", 1 << 63),
     "swhid": (swhid, "sha1", 1 << 63),
+    "nar": (nar, "sha256", 1 << 63),
     "c4": (c4, "sha512", 1 << 63),
     **{name: (whole, name, 1 << 63) for name in [*SUMS, *CHECKSUMS]},
     "quickxor": (quickxor_text, "quickxor", 1 << 63),

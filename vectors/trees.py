@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares git's tree ids and Software Heritage's identifiers of random directories with git and swh.model.
+"""Compares roots of random directories with git, swh.model and nix-hash.
 
     trees.py MKSUM [SEED]
 
@@ -7,6 +7,7 @@ The directories have names on both sides of the slash (`a`, `a-b`, `a.b`, `a0`),
 Git computes the ids of all directories in three processes for each kind of repository; mksum, of all in one run. Run it where the
 programs are installed (check.py does so in target/vector-tools).
 """
+import base64
 import os
 import pathlib
 import random
@@ -17,7 +18,7 @@ import tempfile
 
 from swh.model.from_disk import Directory
 
-FORMATS = {"dir:git:sha1": "sha1", "dir:git:sha256": "sha256", "dir:swhid": None}
+FORMATS = ["dir:git:sha1", "dir:git:sha256", "dir:swhid", "dir:nar"]
 DIRECTORIES = 320
 NAMES = [b"a", b"a-", b"a-b", b"a.b", b"a0", b"A", b"b", b"b ", b"\xff\xfe", "é".encode(), b"x" * 200, b"...", b"-", b"a\tb"]
 MODES = [0o644, 0o600, 0o640, 0o755, 0o744, 0o700, 0o654, 0o645, 0o444]
@@ -116,12 +117,16 @@ def main():
         words = [word for format in FORMATS for word in ("-f", format)]
         lines = run([tool, *words, *tops]).decode().splitlines()
         roots = [line.rsplit(" = ", 1)[1] for line in lines]
-        for index, (format, kind) in enumerate(FORMATS.items()):
+        for index, format in enumerate(FORMATS):
             found = roots[index :: len(FORMATS)]
-            if kind:
+            if format.startswith("dir:git"):
+                kind = format.rpartition(":")[2]
                 right = git_trees(kind, tops, scratch)
                 again = list(write_tree(kind, tops[:10], scratch))
                 wrong += [f"{format}: git's ways differ: {a} and {b}" for a, b in zip(right[:10], again, strict=True) if a != b]
+            elif format == "dir:nar":
+                printed = run(["nix-hash", "--type", "sha256", *tops]).split()
+                right = [f"sha256-{base64.b64encode(bytes.fromhex(line.decode())).decode()}" for line in printed]
             else:
                 right = [str(Directory.from_disk(path=top, max_content_length=None).swhid()) for top in tops]
             wrong += [f"{format}: directory {number} (seed {seed}): expected {one}, mksum printed {other}"
@@ -133,7 +138,7 @@ def main():
             wrong.append("a new file did not change an id")
     finally:
         shutil.rmtree(scratch)
-    print("\n".join(wrong[:20]) or f"{len(tops)} random directories have the ids of git and swh.model (seed {seed})")
+    print("\n".join(wrong[:20]) or f"{len(tops)} random directories have the ids of git, swh.model and nix-hash (seed {seed})")
     sys.exit(1 if wrong or len(tops) < 300 else 0)
 
 

@@ -3,7 +3,7 @@
 
     run.py MKSUM [--size BYTES] [--rounds N] [--write] [CASE …]
 
-Cases: git, swhid, tree, xxhash, quickxor, sha256tree, torrent, xet. Of one file of --size bytes in the page cache; tree is a
+Cases: git, swhid, nar, tree, xxhash, quickxor, sha256tree, torrent, xet. Of one file of --size bytes in the page cache; tree is a
 directory of files of 16 KiB, an eighth as long in all. Debian packages are installed if their programs are missing, those of
 Python in target/lab/formats.
 --write writes lab/results/formats-*.json and the table of lab/README.md.
@@ -25,7 +25,7 @@ from results import LAB
 from timing import measure, output
 
 PACKAGES = ["swh.model==8.4.1", "torf==4.3.1", "quickxorhash==1.0.5", "hf_xet==1.8.0"]
-PROGRAMS = {"git": "git", "xxhsum": "xxhash", "rclone": "rclone", "mktorrent": "mktorrent"}
+PROGRAMS = {"git": "git", "nix": "nix-bin", "xxhsum": "xxhash", "rclone": "rclone", "mktorrent": "mktorrent"}
 PIECE = 20  # the binary logarithm of a torrent's piece
 SWH_MODEL = """
 import sys
@@ -79,6 +79,10 @@ class Suite:
 
     def swhid(self):
         yield {"swh.model, a content": self.script(SWH_MODEL, "content", self.file), **self.own("swhid")}
+
+    def nar(self):
+        nix = ["nix", "--extra-experimental-features=nix-command", "hash", "path", self.file]
+        yield {"nix hash path": nix, **self.own("nar")}
 
     def tree(self):
         tree = self.folder / "tree"
@@ -150,7 +154,7 @@ def interpreter():
 
 
 def main():
-    every = ["git", "swhid", "tree", "xxhash", "quickxor", "sha256tree", "torrent", "xet"]
+    every = ["git", "swhid", "nar", "tree", "xxhash", "quickxor", "sha256tree", "torrent", "xet"]
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("mksum")
     options.add_argument("--size", default=1 << 29, type=int)
@@ -171,7 +175,7 @@ def main():
                 size = chosen.size if case != "tree" else max(1, chosen.size // 8 >> 14) << 14
                 rows += measure(case, commands, size / 1e9, "GB", chosen.rounds)
     if chosen.write:
-        versions = {name: output([name, "--version"]).splitlines()[0] for name in ("git", "rclone")}
+        versions = {name: output([name, "--version"]).splitlines()[0] for name in ("git", "nix", "rclone")}
         versions |= {package.split("==")[0]: package.replace("==", " ") for package in PACKAGES}
         results.write("formats", {case: {"unit": "s"} for case in chosen.cases}, rows, versions=versions)
         subprocess.run([sys.executable, LAB / "tables.py"], check=True)

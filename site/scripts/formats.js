@@ -40,8 +40,8 @@ function listed(repository) {
 
 /** The form of a root: its size in bytes, whether it is in base64, and whether the number of parts follows. */
 function formOf(root) {
-    // An identifier of Software Heritage has a word before its digits.
-    const [sum, parts] = root.replace(/^swh:1:[a-z]{3}:/, "").split(/-(?=\d+$)/);
+    // An identifier of Software Heritage has a word before its digits, and so has a hash of Nix.
+    const [sum, parts] = root.replace(/^(?:swh:1:[a-z]{3}:|sha256-)/, "").split(/-(?=\d+$)/);
     if (/^(?:[0-9a-f]{2})+$/.test(sum)) return { bytes: sum.length / 2, parts: parts !== undefined, base64: false };
     if (BASE64.test(sum)) return { bytes: Buffer.from(sum, "base64").length, parts: parts !== undefined, base64: true };
     throw new Error(`formats.js: a root of an unknown form: ${root}`);

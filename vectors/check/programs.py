@@ -209,7 +209,14 @@ class Xxhash(Program):
 
         functions = {"xxh32": xxhash.xxh32, "xxh64": xxhash.xxh64, "xxh3": xxhash.xxh3_64, "xxh128": xxhash.xxh3_128}
         for row in rows:
-            yield functions[row.format](self.file_of(row).read_bytes()).hexdigest()
+            _, name, part_size, _ = reference.parse(row.format)
+            sum, data = functions[name], self.file_of(row).read_bytes()
+            if row.format.startswith("s3:"):
+                parts = reference.pieces(data, part_size) or [b""]
+                composite = sum(b"".join(sum(part).digest() for part in parts)).digest()
+                yield f"{base64.b64encode(composite).decode()}-{len(parts)}"
+            else:
+                yield sum(data).hexdigest()
 
 
 class Quickxorhash(Program):
@@ -275,6 +282,18 @@ class SwhModel(Program):
             yield str(Content.from_file(path=os.fsencode(self.file_of(row)), max_content_length=None).swhid())
 
 
+class NixHash(Program):
+    source = generate.NIX
+
+    def version(self):
+        install.debian("nix-hash", "nix-bin")
+        return run("nix-hash", "--version").split()[2]
+
+    def roots(self, rows):
+        printed = run("nix-hash", "--type", "sha256", *map(self.file_of, rows)).split()
+        return [f"sha256-{base64.b64encode(bytes.fromhex(digest)).decode()}" for digest in printed]
+
+
 class B3sum(Program):
     source = generate.B3SUM
 
@@ -336,13 +355,11 @@ class Mtsum(Program):
 
 
 PROGRAMS = [Tlog, Merkle, Botocore, Libtorrent, Fsverity, Veritysetup, Moto, Rclone, Openssl, Awscrt, GoogleCrc32c, Xxhash,
-            Quickxorhash, HfXet, Git, SwhModel, B3sum]
+            Quickxorhash, HfXet, Git, SwhModel, NixHash, B3sum]
 if shutil.which("mtsum"):
     PROGRAMS.append(Mtsum)
 # The formats that peers.py compares on inputs of random lengths, and the program of each.
 AT_RANDOM = {"xet": HfXet, "crc32": Awscrt, "crc32c": GoogleCrc32c, "crc64nvme": Awscrt,
              "xxh32": Xxhash, "xxh64": Xxhash, "xxh3": Xxhash, "xxh128": Xxhash,
              "quickxor": Quickxorhash,
-             "git:sha1": Git, "git:sha256": Git, "swhid": SwhModel}
-# Those that need the length first, which a pipe does not have.
-WITHOUT_PIPES = {"git:sha1", "git:sha256", "swhid"}
+             "git:sha1": Git, "git:sha256": Git, "swhid": SwhModel, "nar": NixHash}

@@ -41,19 +41,21 @@ def vectors() -> types.ModuleType:
 ROWS = [line.split("\t") for line in (REPOSITORY / "vectors" / "directories.tsv").read_text().splitlines()[1:]]
 
 
-def test_trees_are_those_of_git_and_software_heritage(tmp_path: pathlib.Path) -> None:
+def test_directories_of_git_software_heritage_and_nix(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a").write_bytes(b"hi")
     os.symlink("a", tmp_path / "b")
     tree, blob = "1ea3a03cc49523c394633321308be18bdda9ced7", "32f95c0d1244a78b2be1bab8de17906fabb2c4a8"
-    formats = ["dir:git:sha1", "dir:swhid", "dir:git:sha256"]
+    archive = "sha256-hZ3RHqRsV5wsYJyxf9qqpLONpViJJP4c/sR4QanjJsc="
+    formats = ["dir:git:sha1", "dir:swhid", "dir:git:sha256", "dir:nar"]
     roots = mksum.directory_root(tmp_path, formats)
     assert [root.format for root in roots] == formats
     assert [root.text for root in roots[:2]] == [tree, f"swh:1:dir:{tree}"] and len(roots[2].bytes) == 32
+    assert roots[3].text == archive and mksum.DirectoryRoot("dir:nar", roots[3].bytes.hex()) == roots[3]
     assert mksum.DirectoryRoot("dir:swhid", f"swh:1:dir:{tree}") == roots[1]
     assert mksum.file_root(tmp_path / "a", "swhid").text == f"swh:1:cnt:{blob}"
     (tmp_path / "c").mkdir()
     changed = mksum.directory_root(tmp_path, formats)
-    assert [root == other for root, other in zip(roots, changed, strict=True)] == [True, False, True]
+    assert [root == other for root, other in zip(roots, changed, strict=True)] == [True, False, True, False]
     with pytest.raises(mksum.FormatError, match="omit \\+mode"):
         mksum.directory_root(tmp_path, "dir+mode:git")
     with pytest.raises(mksum.LengthError, match="length first"):

@@ -308,8 +308,12 @@ impl Catalogue {
     /// Adds formats: entries get roots in them by the next update.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If they cannot be written, or the roots of one cover whether a file is executable, of which no change is noticed.
     pub fn add_formats(&mut self, formats: &[Spec]) -> Result<(), Error> {
+        if let Some(spec) = formats.iter().find(|spec| spec.counts_mode()) {
+            let why = format!("no catalogue keeps roots of {spec}, because changes of modes alone are not noticed");
+            return Err(Error::refused(self.input(), format!("{why}: choose a format of the content alone")));
+        }
         for spec in formats {
             if !self.formats().any(|own| own == spec) {
                 self.begin()?;

@@ -19,6 +19,7 @@ pub fn run(command: &Command) -> Exit {
             (Some(format), true) => formats::one_as_json(format),
         }
         .into_bytes()),
+        Command::Which { sum, .. } => formats::of_sum(sum).map(String::into_bytes),
         Command::ShowHelp { command, .. } => {
             grammar_of(command.as_deref()).map(|mut command| command.render_long_help().to_string().into_bytes())
         }

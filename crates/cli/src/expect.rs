@@ -11,7 +11,8 @@ use mksum::{Root, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::published::Published;
-use mksum_io::{Job, Options, hash};
+use mksum_io::{Input, Job, Options, hash};
+use std::path::Path;
 use std::time::Instant;
 
 /// Prints the file's line if its root is `expected`, and fails if not. Without a format, the root's text and the file decide.
@@ -22,10 +23,16 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
         Ok(published) => published,
         Err(error) => return usage(&format_args!("--expect: {error}")),
     };
-    if let Some(spec) = published.usual.iter().find_map(Choice::directory) {
-        return directory::expect(tool, args, spec, (&published.root, expected));
+    let Published { root: claimed, mut usual, mut unusual } = published;
+    // What may be the root of a file or of a directory is what the path is.
+    let is_folder = args.files.first().and_then(Input::file).is_some_and(Path::is_dir);
+    let folders: Vec<_> = usual.iter().chain(&unusual).filter_map(Choice::directory).cloned().collect();
+    if let Some(spec) = folders.first().filter(|_| is_folder || usual.iter().all(|choice| choice.directory().is_some()))
+    {
+        return directory::expect(tool, args, spec, (&claimed, expected));
     }
-    let Published { root: claimed, usual, unusual } = published;
+    usual.retain(|choice| choice.directory().is_none());
+    unusual.retain(|choice| choice.directory().is_none());
     let input =
         match Rules::new(&args.directories, tool.options.objects.clone()).map(|rules| rules.walk(&args.files).next()) {
             Ok(Some(Ok(input))) => input,

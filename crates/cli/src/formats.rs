@@ -5,6 +5,7 @@ use mksum::directory::DirectorySpec;
 use mksum::formats::{FAMILIES, Family, LeafRule, MetIn};
 use mksum::{ByOffset, MAX_LEN, Spec, format_size};
 use mksum_cli::choice::Choice;
+use mksum_cli::published::Published;
 use serde::Serialize;
 
 /// A line for each format, grouped by where one meets them.
@@ -51,6 +52,7 @@ pub fn explained(choice: &Choice) -> String {
         Err(why) => format!("no: {}", why.split_once("because ").map_or(&*why, |(_, reason)| reason)),
     };
     let of_tree = |what| match choice.directory() {
+        Some(directory) if directory.is_archive() => "no: the content of all files is hashed as one archive".into(),
         Some(directory) if !directory.has_proofs() => "no: a tree of each folder is hashed, not one over all".into(),
         _ => or_why(what),
     };
@@ -104,6 +106,18 @@ pub fn explained(choice: &Choice) -> String {
         }
     };
     rows.iter().fold(what + "\n", |text, (title, value)| text + &format!("  {title:<12} {value}\n"))
+}
+
+/// A line for each format that a published sum can be of.
+///
+/// # Errors
+/// If it is of none: as words.
+pub fn of_sum(sum: &str) -> Result<String, String> {
+    let Published { usual, unusual, .. } = Published::read(sum, None)?;
+    let rows: Vec<_> =
+        usual.iter().chain(&unusual).map(|choice| (choice.to_string(), choice.spec().family().same_as)).collect();
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    Ok(rows.iter().map(|(name, same_as)| format!("{name:width$}  {same_as}\n")).collect())
 }
 
 /// The object of one format.

@@ -1,6 +1,7 @@
 //! The root of a directory, whose files are hashed side by side.
 
-use crate::entries::{Entries, EntryKind, Listed, Skip, Unlisted};
+use crate::archive::hash_archive;
+use crate::entries::{Entries, EntryKind, KEPT_FOLDER, Listed, Skip, Unlisted};
 use crate::{Error, Hashed, Job, Options, Refusal, hash_items};
 use mksum::directory::{Content, DirectorySpec, Entry, EntryError, Leaves};
 use std::fs;
@@ -9,13 +10,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The folder in a directory in which its catalogue is kept: no root and no catalogue covers it.
-pub const KEPT_FOLDER: &str = ".mksum";
-
 /// The leaves of a directory in each format, from which its roots and proofs follow. All files are read once, and hashed in
 /// the lanes of all threads.
 ///
-/// `each` is shown every entry of the first format before it becomes a leaf, in their order.
+/// `each` is shown every entry of the first format before it becomes a leaf, in their order. Archives are read in a pass of their own,
+/// and have no leaves.
 ///
 /// ```
 /// use mksum_io::{Options, hash_directory};
@@ -31,6 +30,22 @@ pub const KEPT_FOLDER: &str = ".mksum";
 /// # Errors
 /// If any entry cannot be read, is a pipe, a socket or a device, or changes meanwhile: the first 20 reasons.
 pub fn hash_directory(
+    directory: &Path,
+    specs: &[DirectorySpec],
+    options: &Options,
+    each: &mut dyn FnMut(&Entry<'_>),
+) -> Result<Vec<Leaves>, Vec<Error>> {
+    let (archives, others): (Vec<_>, Vec<_>) = specs.iter().cloned().partition(DirectorySpec::is_archive);
+    let archive = archives.first().map(|spec| hash_archive(directory, spec, options)).transpose()?;
+    let mut leaves = Vec::new().into_iter();
+    if archive.is_none() || !others.is_empty() {
+        leaves = hash_entries(directory, &others, options, each)?.into_iter();
+    }
+    Ok(specs.iter().filter_map(|spec| if spec.is_archive() { archive.clone() } else { leaves.next() }).collect())
+}
+
+/// The leaves in formats whose roots are made of those of files.
+fn hash_entries(
     directory: &Path,
     specs: &[DirectorySpec],
     options: &Options,

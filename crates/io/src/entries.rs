@@ -9,6 +9,9 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 use std::vec;
 
+/// The folder in a directory in which its catalogue is kept: no root and no catalogue covers it.
+pub const KEPT_FOLDER: &str = ".mksum";
+
 /// The type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {

@@ -1,6 +1,7 @@
 //! A file that can be read at any offset, as a source of subtrees.
 
 use crate::buffer::with_buffer;
+use crate::entries::Facts;
 use crate::error::reason;
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
@@ -39,6 +40,8 @@ pub struct File {
     stamp: Option<Stamp>,
     in_order: bool,
     sparse: bool,
+    /// The permission bits of a local file that is read whole; 0 for others.
+    mode: u32,
     permits: Permits,
     cold: bool,
     ending: Ending,
@@ -92,6 +95,7 @@ impl File {
             stamp: Some(Stamp::of(metadata)),
             in_order: len > Self::PIECE && is_rotating(metadata),
             sparse: is_sparse(metadata),
+            mode: if len == metadata.len() { Facts::from(metadata).mode } else { 0 },
             permits: Permits::new(options.threads),
             cold,
             ending,
@@ -103,7 +107,7 @@ impl File {
     pub(crate) fn of_object(input: Input, object: Arc<dyn Object>, (base, len): (u64, u64), options: &Options) -> File {
         let (in_order, permits) = (object.is_in_order(), Permits::new(options.threads));
         let reader = Reader::new(input, Medium::Object(object), (base, len), options);
-        File { stamp: None, in_order, sparse: false, permits, cold: true, ending: Ending::OpenFile, reader }
+        File { stamp: None, in_order, sparse: false, mode: 0, permits, cold: true, ending: Ending::OpenFile, reader }
     }
 
     /// Returns this file, read with other options.
@@ -111,6 +115,11 @@ impl File {
         self.permits = Permits::new(options.threads);
         self.reader.options = options.clone();
         self
+    }
+
+    /// A format for this file, whose mode counts in some ([`Spec::for_mode`]).
+    pub fn format(&self, spec: &Spec) -> Spec {
+        spec.for_mode(self.mode)
     }
 
     /// The input that was opened.
@@ -326,6 +335,7 @@ impl File {
 
 impl Subtrees for File {
     fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, mksum::Error> {
+        let spec = &self.format(spec);
         let shape = spec.shape();
         if node.level == 0 && !(1..=Self::LEAF).contains(&node.len) {
             let mut digest = Digests::new(spec.hash().size());

@@ -143,6 +143,7 @@ pub(crate) fn traits(file: &File, specs: &[Spec]) -> Traits {
 }
 
 pub(crate) fn hash_file(file: File, specs: &[Spec]) -> Result<Roots, Error> {
+    let specs = &specs.iter().map(|spec| file.format(spec)).collect::<Vec<_>>();
     let roots = match traits(&file, specs).order() {
         Order::Pieces => None,
         Order::Once => {

@@ -1,6 +1,7 @@
 //! Files and streams as sources of Merkle subtrees.
 #![forbid(unsafe_code)]
 
+mod archive;
 mod attribute;
 mod below;
 mod buffer;
@@ -38,9 +39,9 @@ mod window;
 
 pub use attribute::Attribute;
 pub use below::Below;
-pub use directory::{KEPT_FOLDER, hash_directory};
+pub use directory::hash_directory;
 pub use effort::{Effort, Left};
-pub use entries::{Entries, EntryKind, Facts, Listed as ListedEntry, Skip, Stamps, Unlisted};
+pub use entries::{Entries, EntryKind, Facts, KEPT_FOLDER, Listed as ListedEntry, Skip, Stamps, Unlisted};
 pub use error::{DamagedUnit, Error, Refusal, reason};
 pub use exclude::Exclude;
 pub use file::File;

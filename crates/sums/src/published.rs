@@ -22,10 +22,13 @@ pub struct Published {
 }
 
 /// Trees with one root for a file, which services print without naming their format.
-const TREES: [&str; 7] = ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "git:sha1", "git:sha256"];
+const TREES: [&str; 8] = ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "git:sha1", "git:sha256", "nar"];
 
 /// What stands before the digits of an identifier of Software Heritage, whatever it is of.
 const SWHID: &str = "swh:";
+
+/// The formats of Nix's archives, of files and of directories: their text is that of SHA-256 in subresource integrity, or base 32.
+const NIX: &[&str] = &["nar", "dir:nar"];
 
 impl Published {
     /// Reads a root in any form in which mksum prints it or [`Published::parse`] reads it, or the line of a sum file. `given` is its
@@ -63,6 +66,7 @@ impl Published {
     /// - hex in either case, or base64 with or without padding (`Content-MD5`, S3's checksums);
     /// - behind the name of its hash or format and `:` (image registries, `SHA256:` of ssh) or `-` (subresource integrity);
     /// - with the number of parts behind it (ETags of uploads to S3);
+    /// - in base 32, alone or behind `sha256:`, as Nix writes hashes of archives;
     /// - as an identifier of Software Heritage, `swh:1:cnt:…` of a file or `swh:1:dir:…` of a directory;
     /// - any of these in double quotes, as servers send ETags.
     ///
@@ -74,12 +78,17 @@ impl Published {
         let refuse = || NotPublished(text.chars().take(80).collect());
         let bare = unquoted(text);
         if bare.starts_with(SWHID) {
-            return with_choices(worded(), bare).ok_or_else(refuse);
+            return with_choices(choices(&["swhid", "dir:swhid"]), bare).ok_or_else(refuse);
         }
+        let nix = || with_choices(choices(NIX), bare);
         if let Some((name, rest)) = split(bare) {
-            let choices = named(name);
-            if !choices.is_empty() {
-                return with_choices(choices, rest).ok_or_else(refuse);
+            let named = named(name);
+            if !named.is_empty() {
+                let mut found = with_choices(named, rest).or_else(nix).ok_or_else(refuse)?;
+                if choices(&["nar"]).iter().any(|choice| found.root.text(choice.spec()) == bare) {
+                    found.unusual = choices(NIX);
+                }
+                return Ok(found);
             }
         }
         let of_upload = |spec: &Spec| spec.claimed_root(bare).is_ok_and(|root| root.parts().is_some());
@@ -87,7 +96,7 @@ impl Published {
         if let Some(found) = with_choices(uploads, bare) {
             return Ok(found);
         }
-        let digest = digest(bare).ok_or_else(refuse)?;
+        let Some(digest) = digest(bare) else { return nix().ok_or_else(refuse) };
         let tree = |spec: Spec| (spec.hash().size() == digest.len()).then(|| Choice::from(spec));
         let plain: Vec<_> = unnamed(2 * digest.len()).into_iter().map(Choice::from).collect();
         let (first, rest) = plain.split_at(plain.len().min(2));
@@ -119,9 +128,9 @@ fn split(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The formats whose roots begin with a word that no other format's do: of files and of directories.
-fn worded() -> Vec<Choice> {
-    ["swhid", "dir:swhid"].iter().filter_map(|name| name.parse().ok()).collect()
+/// The formats with these names.
+fn choices(names: &[&str]) -> Vec<Choice> {
+    names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
 /// The text without spaces around it, and without double quotes.
@@ -241,6 +250,14 @@ mod tests {
             let choice: Choice = format.parse().unwrap();
             assert_eq!(formats(&Published::of(&choice, &text).unwrap().usual), [format], "{text}");
         }
+        let nix32 = "0mdqa9w1p6cmli6976v4wi0sw9r4p5prkj7lzfd1877wk11c9c73";
+        for text in [nix32, &format!("sha256:{nix32}")] {
+            assert_eq!(formats(&Published::parse(text).unwrap().usual), NIX, "{text}");
+        }
+        assert_eq!(
+            formats(&Published::parse("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=").unwrap().unusual),
+            NIX
+        );
         assert!(formats(&Published::parse(id).unwrap().unusual).contains(&"git:sha1".into()));
     }
 

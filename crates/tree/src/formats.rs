@@ -6,7 +6,7 @@ use crate::Checksum;
 use crate::hashing::ChecksumParent;
 use crate::hashing::{Descriptor, Empty, Framed, Join, NodeHash};
 use crate::options::Chosen;
-use crate::prefix::{self, Prefix};
+use crate::prefix::{Prefix, PrefixRule};
 #[cfg(feature = "xet")]
 use crate::xet;
 use crate::{Algorithm, Cuts, Edge, FormatOption, Hash, MAX_LEN, OptionRule, Shape, Tail};
@@ -166,6 +166,8 @@ pub(crate) enum Text {
     Base64,
     /// A C4 id; hex is read, too.
     C4,
+    /// As Nix writes hashes: `sha256-` and base64; its base 32 and hex are read, too.
+    Nix,
     /// S3's form: `-` and the number of parts after hex for MD5, after base64 for the others.
     Parts,
 }
@@ -177,6 +179,8 @@ pub(crate) enum Nodes {
     Sum,
     /// A git object of this type: a header with the length, then the input.
     Object(&'static str),
+    /// A Nix archive of the file.
+    Archive,
     /// The checksum of the input, whatever the leaves are, as a page of `spec/` defines it.
     #[cfg(feature = "checksums")]
     Checksum {
@@ -396,6 +400,12 @@ pub static FAMILIES: &[Family] = &[
             Algorithm::Checksum(Checksum::Crc32),
             #[cfg(feature = "checksums")]
             Algorithm::Checksum(Checksum::Crc32c),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Xxh64),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Xxh3),
+            #[cfg(feature = "checksums")]
+            Algorithm::Checksum(Checksum::Xxh128),
         ],
         leaf: LeafRule::Any(8 * MIB),
         options: &[],
@@ -458,6 +468,15 @@ pub static FAMILIES: &[Family] = &[
         same_as: "swh identify",
         hashes: SHA1,
         text: Text::After("swh:1:cnt:"),
+        ..OBJECT
+    },
+    Family {
+        name: "nar",
+        about: "Nix's hash of an archive that has the file or directory, and what is executable; needs the length first",
+        same_as: "nix hash path, nix-hash",
+        hashes: &[Algorithm::Hash(Hash::Sha256)],
+        nodes: Nodes::Archive,
+        text: Text::Nix,
         ..OBJECT
     },
     #[cfg(feature = "md5")]
@@ -544,7 +563,7 @@ const SHA1: &[Algorithm] = &[
     Algorithm::Hash(Hash::Sha1),
 ];
 
-/// What git's objects have in common.
+/// What the formats have in common that hash the length of an input first.
 const OBJECT: Family = Family {
     name: "object",
     about: "",
@@ -659,7 +678,7 @@ impl Family {
 
     /// Whether streams of unknown length have roots: whether neither the splits depend on the final length nor it is hashed first.
     pub fn streams(&self) -> bool {
-        !matches!(self.nodes, Nodes::Halved { .. } | Nodes::Object(_))
+        !matches!(self.nodes, Nodes::Halved { .. } | Nodes::Object(_) | Nodes::Archive)
     }
 
     /// The facts that a proof shows without a trusted length.
@@ -668,7 +687,7 @@ impl Family {
             Nodes::Prefixed { leaf, node, .. } | Nodes::Halved { leaf, node, .. } if leaf != node => Binding::Leaves,
             Nodes::Cipher => Binding::Leaves,
             Nodes::Blake3 => Binding::Offsets,
-            Nodes::Sum | Nodes::Object(_) | Nodes::Verity(Verity::File) => Binding::Length,
+            Nodes::Sum | Nodes::Object(_) | Nodes::Archive | Nodes::Verity(Verity::File) => Binding::Length,
             #[cfg(feature = "xet")]
             Nodes::Xet => Binding::Length,
             _ => Binding::Nothing,
@@ -698,7 +717,7 @@ impl Family {
         let even = |arity, edge, tail| even(leaf, arity, edge, tail);
         let framed = |leaf, inner, root, empty| Framed {
             hash,
-            leaf: Option::map(leaf, prefix::PrefixRule::Same),
+            leaf: Option::map(leaf, PrefixRule::Same),
             inner,
             root,
             fill: 0,
@@ -709,14 +728,15 @@ impl Family {
         };
         let plain = |prefix: &'static [u8]| Prefix::from(prefix);
         let salted = |salt: Vec<u8>| [salt.clone(), salt.clone(), salt].map(Prefix::from);
+        let around = |rule| {
+            let nodes = framed(None, plain(b""), plain(b""), Empty::Bare);
+            (even(2, Edge::Promote, Tail::Short), Framed { leaf: Some(rule), ..nodes })
+        };
         let (shape, nodes) = match self.nodes {
             #[cfg(feature = "checksums")]
             Nodes::Checksum { .. } => unreachable!("its only algorithm is a checksum"),
-            Nodes::Object(word) => {
-                let nodes = framed(None, plain(b""), plain(b""), Empty::Bare);
-                let nodes = Framed { leaf: Some(prefix::PrefixRule::Header(word)), ..nodes };
-                (even(2, Edge::Promote, Tail::Short), nodes)
-            }
+            Nodes::Object(word) => around(PrefixRule::Header(word)),
+            Nodes::Archive => around(PrefixRule::Archive { executable: false }),
             // A tree without nodes: no input is longer than its leaf.
             Nodes::Sum => {
                 let nodes = framed(Some(plain(b"")), plain(b""), plain(b""), Empty::Hash);

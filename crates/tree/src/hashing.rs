@@ -70,7 +70,7 @@ pub(crate) enum ChecksumParent {
 #[derive(Clone, Debug)]
 pub(crate) struct Framed {
     pub hash: Hash,
-    /// The prefix of a leaf; `None` where the leaves are digests already, and are not hashed.
+    /// What is hashed around a leaf; `None` where the leaves are digests already, and are not hashed.
     pub leaf: Option<PrefixRule>,
     /// The prefix of a parent that is not the root.
     pub inner: Prefix,
@@ -255,9 +255,9 @@ impl NodeHash {
             (NodeHash::Framed(framed), _) => match &framed.leaf {
                 Some(rule) => {
                     let prefix = rule.of(bytes.len() as u64);
-                    let parts = [&*prefix, bytes, &framed.filling(bytes.len())];
+                    let parts = [&*prefix, bytes, &framed.after(bytes.len())];
                     // Of two parts no state is made.
-                    hash(framed.hash, if bytes.len() >= framed.fill { &parts[..2] } else { &parts })
+                    hash(framed.hash, if parts[2].is_empty() { &parts[..2] } else { &parts })
                 }
                 None => Digest::new(bytes),
             },
@@ -282,7 +282,7 @@ impl NodeHash {
     pub fn leaves(&self, start: u64, leaves: Messages<'_>, out: &mut Digests) {
         match self {
             NodeHash::Framed(framed) => match &framed.leaf {
-                Some(rule) if leaves.len() >= framed.fill => {
+                Some(rule) if framed.after(leaves.len()).is_empty() => {
                     let prefix = rule.of(leaves.len() as u64);
                     digests(framed.hash, &prefix, leaves, out.grow(leaves.count()));
                 }
@@ -366,9 +366,10 @@ impl NodeHash {
 }
 
 impl Framed {
-    /// The zeros after a leaf of `len` bytes.
-    pub fn filling(&self, len: usize) -> Vec<u8> {
-        vec![0; self.fill.saturating_sub(len)]
+    /// The bytes that are hashed after a leaf of `len` bytes.
+    pub fn after(&self, len: usize) -> Vec<u8> {
+        let rule = self.leaf.as_ref().and_then(|rule| rule.after(len as u64));
+        rule.unwrap_or_else(|| vec![0; self.fill.saturating_sub(len)])
     }
 }
 

@@ -101,12 +101,12 @@ impl LeafHasher {
             }
             (Slices::Streamed(streams, len), NodeHash::Framed(framed)) => {
                 assert_eq!(ends.len(), streams.count(), "an end for each leaf");
-                if len >= framed.fill && ends.iter().all(|end| end.is_empty()) {
+                if framed.after(len).is_empty() && ends.iter().all(|end| end.is_empty()) {
                     return streams.finish(out.grow(ends.len()));
                 }
                 for (mut stream, end) in streams.split().zip(ends) {
                     stream.append(end);
-                    stream.append(&framed.filling(len + end.len()));
+                    stream.append(&framed.after(len + end.len()));
                     stream.finish(out.grow(1));
                 }
             }

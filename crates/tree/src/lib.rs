@@ -36,11 +36,12 @@ extern crate std;
 
 pub mod accelerator;
 mod algorithm;
-mod c4;
+mod archive;
 #[cfg(feature = "checksums")]
 mod checksum;
 mod cover;
 mod digest;
+mod digits;
 pub mod directory;
 #[cfg(test)]
 mod drawings;
@@ -89,7 +90,6 @@ pub use memory::Memory;
 pub use mksum_lanes::{Hash, Messages, Piece, Slots};
 pub use options::{FormatOption, OptionRule, OptionValue};
 pub use parallel::Plan;
-pub use prefix::LeafPrefix;
 pub use root::{ClaimedRoot, Root, RootError};
 pub use scan::{Found, Part, PartScan, Scanned, Wanted};
 pub use shape::{Children, Edge, LengthError, MAX_LEN, Shape, Subtree, Tail};

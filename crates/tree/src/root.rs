@@ -1,6 +1,6 @@
 //! A root with its format, and roots as text.
 
-use crate::c4;
+use crate::digits;
 use crate::formats::Text;
 use crate::{Digest, Spec};
 use alloc::format;
@@ -55,7 +55,7 @@ fn parts(spec: &Spec, len: u64) -> Option<u64> {
 fn before(spec: &Spec) -> &'static str {
     match spec.family().text {
         Text::After(word) => word,
-        Text::Hex | Text::Base64 | Text::C4 | Text::Parts => "",
+        Text::Hex | Text::Base64 | Text::C4 | Text::Nix | Text::Parts => "",
     }
 }
 
@@ -69,7 +69,8 @@ fn text(spec: &Spec, digest: &Digest, parts: Option<u64>) -> String {
     let digest = digest.as_bytes();
     match parts {
         None if spec.family().text == Text::Base64 => Base64::encode_string(digest),
-        None if spec.family().text == Text::C4 => c4::encoded(digest),
+        None if spec.family().text == Text::C4 => digits::c4_id(digest),
+        None if spec.family().text == Text::Nix => format!("{}-{}", spec.hash().name(), Base64::encode_string(digest)),
         None => format!("{}{}", before(spec), lower::encode_string(digest)),
         Some(parts) if is_md5(spec) => format!("{}-{parts}", lower::encode_string(digest)),
         Some(parts) => format!("{}-{parts}", Base64::encode_string(digest)),
@@ -114,8 +115,8 @@ impl From<&Root> for ClaimedRoot {
 }
 
 impl Spec {
-    /// Reads a root's text: hex in either case, behind the word that the format's roots begin with, base64 or a C4 id if they are written so, or
-    /// as S3 writes it.
+    /// Reads a root's text: hex in either case, behind the word that the format's roots begin with, base64, a C4 id or Nix's
+    /// base 32 if they are written so, or as S3 writes it.
     ///
     /// # Errors
     /// If no root of this format is written so.
@@ -126,6 +127,7 @@ impl Spec {
             expected: match self.family().text {
                 Text::Hex => format!("{} hex digits", 2 * size),
                 Text::C4 => format!("'c4' and 88 digits of base 58, or {} hex digits", 2 * size),
+                Text::Nix => format!("'{}-' and base64, Nix's base 32, or {} hex digits", self.hash().name(), 2 * size),
                 Text::Base64 => format!("{size} bytes in base64, or {} hex digits", 2 * size),
                 Text::After(word) => format!("'{word}' and {} hex digits", 2 * size),
                 Text::Parts if is_md5(self) => format!("{} hex digits, '-' and the number of parts", 2 * size),
@@ -134,6 +136,10 @@ impl Spec {
         };
         let (digest, parts) = match self.family().text {
             Text::Hex | Text::Base64 | Text::C4 => (text, None),
+            Text::Nix => {
+                let bare = text.strip_prefix(self.hash().name()).and_then(|rest| rest.strip_prefix(['-', ':']));
+                (bare.unwrap_or(text), None)
+            }
             Text::After(word) => (text.strip_prefix(word).ok_or_else(refuse)?, None),
             Text::Parts => {
                 let (digest, parts) = text.rsplit_once('-').ok_or_else(refuse)?;
@@ -143,7 +149,10 @@ impl Spec {
         };
         let digest = match parts {
             Some(_) if !is_md5(self) => Base64::decode_vec(digest).ok(),
-            None if self.family().text == Text::C4 && digest.len() != 2 * size => c4::decoded(digest),
+            None if self.family().text == Text::C4 && digest.len() != 2 * size => digits::of_c4_id(digest),
+            None if self.family().text == Text::Nix && digest.len() != 2 * size => {
+                digits::of_nix32(digest, size).or_else(|| Base64::decode_vec(digest).ok())
+            }
             None if self.family().text == Text::Base64 && digest.len() != 2 * size => {
                 Base64::decode_vec(digest).or_else(|_| Base64Url::decode_vec(digest)).ok()
             }

@@ -1,16 +1,17 @@
 //! Inputs that are a single leaf: one message for a hash function.
 
 use crate::hashing::{Framed, NodeHash};
-use crate::{Hash, LeafPrefix, Spec};
+use crate::{Hash, Spec};
+use alloc::borrow::Cow;
 
 /// A leaf as a message: `prefix`, the leaf's bytes, then zeros.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeafMessage<'a> {
     /// The hash of the message.
     pub hash: Hash,
     /// The bytes before the leaf's: fewer than a block.
-    pub prefix: LeafPrefix<'a>,
+    pub prefix: Cow<'a, [u8]>,
     /// The number of zeros after the leaf's bytes.
     pub zeros: u64,
 }
@@ -32,9 +33,9 @@ impl Spec {
         let NodeHash::Framed(Framed { hash, leaf: Some(rule), fill, .. }) = self.nodes() else { return None };
         let prefix = rule.of(len);
         let shape = self.shape();
-        let is_leaf = len > 0 && shape.check(len).is_ok() && shape.root(len).level == 0;
-        let message = LeafMessage { hash: *hash, prefix, zeros: (*fill as u64).saturating_sub(len) };
-        (is_leaf && prefix.len() < hash.block_size()).then_some(message)
+        let is_leaf = len > 0 && rule.after(len).is_none() && shape.check(len).is_ok() && shape.root(len).level == 0;
+        let fits = is_leaf && prefix.len() < hash.block_size();
+        fits.then(|| LeafMessage { hash: *hash, prefix, zeros: (*fill as u64).saturating_sub(len) })
     }
 }
 

@@ -1,8 +1,10 @@
 //! A format by name: `NAME[:HASH][:LEAF][:salt=HEX]`.
 
+use crate::archive;
 use crate::formats::{FAMILIES, Family, LeafRule};
-use crate::hashing::NodeHash;
+use crate::hashing::{Framed, NodeHash};
 use crate::options::Chosen;
+use crate::prefix::PrefixRule;
 use crate::{Algorithm, FormatOption, Layout, MAX_LEN, OptionValue, Shape, format_size, parse_size};
 use alloc::format;
 use alloc::string::String;
@@ -27,7 +29,7 @@ use core::str::FromStr;
 pub struct Spec(Arc<Choices>);
 
 /// The choices of a format, and the tree that they make.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Choices {
     family: &'static Family,
     algorithm: Algorithm,
@@ -109,6 +111,23 @@ impl Spec {
             }
         }
         Ok(Self::of(family, *algorithm, *leaf, options.with(option, value)))
+    }
+
+    /// This format for a file with these permission bits, which only roots of `nar` cover: the returned format equals this one.
+    pub fn for_mode(&self, mode: u32) -> Spec {
+        match &self.0.nodes {
+            NodeHash::Framed(framed) if self.counts_mode() => {
+                let leaf = Some(PrefixRule::Archive { executable: archive::is_executable(mode) });
+                let nodes = NodeHash::Framed(Framed { leaf, ..framed.clone() });
+                Spec(Arc::new(Choices { nodes, ..Choices::clone(&self.0) }))
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Whether a root covers more of a file than its bytes: whether it is executable.
+    pub fn counts_mode(&self) -> bool {
+        matches!(self.0.nodes, NodeHash::Framed(Framed { leaf: Some(PrefixRule::Archive { .. }), .. }))
     }
 
     /// The format's family: its row in the table.

@@ -1,14 +1,18 @@
 // Every row of vectors/: the root of its input in memory, as a stream in slices, and as a Blob piece by piece.
-import { Frontier, keep, MksumError, Outboard, Proof, root, rootOf, Spec } from "mksum";
+import { formats, Frontier, keep, MksumError, Outboard, Proof, root, rootOf, Spec } from "mksum";
 import { bytes } from "./bytes.js";
 
-const FORMATS = [
-    "blake3-pairs", "blake3", "btv2", "dmverity", "dropbox", "fsverity", "glacier", "mtsum", "plain", "rfc6962", "s3", "sha256tree",
-    "md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha512-256", "sha3-224", "sha3-256", "sha3-384", "sha3-512", "blake2b",
-    "blake2s", "git", "swhid", "crc32", "crc32c", "crc64nvme", "xxh32", "xxh64", "xxh3", "xxh128", "quickxor",
-];
-
 const refused = (code) => (error) => error instanceof MksumError && error.code === code;
+
+/** Returns what a function returns, or the message of the engine's error. */
+function orWhyNot(make) {
+    try {
+        return make();
+    } catch (error) {
+        if (!refused("proof")(error)) throw error;
+        return error.message;
+    }
+}
 
 export default function ({ test, assert, lines }) {
     // The module has no kernels of SM3, which would make it a tenth larger, and no tables of the gear hash.
@@ -18,7 +22,7 @@ export default function ({ test, assert, lines }) {
         }
     });
 
-    for (const name of FORMATS) {
+    for (const { name } of formats()) {
         // All rows but those of SM3.
         const rows = async () => {
             const all = await lines(`vectors/rows/${name}.tsv`);
@@ -58,14 +62,14 @@ export default function ({ test, assert, lines }) {
                 const data = bytes(Number(length), pattern);
                 const row = `${format} ${pattern} ${length}`;
                 const trusted = root(format, data);
-                // Anybody can find other bytes with the same checksum.
-                if (/(^|:)(crc|xxh|quickxor)/.test(format)) {
-                    assert.throws(() => Proof.ofRange(format, data, 0, 1), refused("proof"), row);
-                    count++;
+                const [start, end] = [Math.floor(data.length / 3), Math.floor(data.length / 2) + 1];
+                const made = orWhyNot(() => Proof.ofRange(format, data, start, end));
+                count++;
+                if (typeof made === "string") {
+                    assert.match(made, / has no proofs, because /, row);
                     continue;
                 }
-                const [start, end] = [Math.floor(data.length / 3), Math.floor(data.length / 2) + 1];
-                const proof = Proof.parse(Proof.ofRange(format, data, start, end).toBytes());
+                const proof = Proof.parse(made.toBytes());
                 assert.deepEqual(proof.claim, { kind: "range", start, end });
                 const part = data.slice(start, end);
                 proof.verifyRange(trusted, part);
@@ -81,7 +85,6 @@ export default function ({ test, assert, lines }) {
                 assert.equal(found.length, 1, row);
                 assert.ok(found[0].of === "file" && found[0].start <= start && start < found[0].end, row);
                 assert.deepEqual(await outboard.damagedOf(new Blob([damaged])), found, row);
-                count++;
             }
             assert.ok(count > 2, `${count} rows`);
         });

@@ -307,7 +307,6 @@ export default function ({ test, assert }) {
 
     test("format strings are parsed", () => {
         assert.equal(Spec.parse("RFC6962").text, "rfc6962:sha256:64KiB");
-        assert.equal(formats().length, 36);
         for (const { name, leaf } of formats()) assert.equal(Spec.parse(name).leaf, leaf);
         const salted = Spec.parse("fsverity:sha512:4KiB:salt=00ff");
         assert.deepEqual([...salted.salt, salted.hash, salted.size], [0, 255, "sha512", 64]);

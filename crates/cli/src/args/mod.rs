@@ -141,7 +141,7 @@ fn exits_or(good: &str, bad: &str, other: &str) -> String {
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
                       FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum mount SOURCE MOUNTPOINT\n       mksum torrent FILE -o TORRENT\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
-                      NODES]\n       mksum log init | append | prove | follow DIR...\n       mksum formats | devices | completions SHELL\n       mksum help | man [COMMAND]",
+                      NODES]\n       mksum log init | append | prove | follow DIR...\n       mksum formats | which SUM | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
     after_long_help = notes(),
     args_conflicts_with_subcommands = true,
@@ -267,6 +267,19 @@ pub enum Command {
         /// Print one JSON object per line (spec/json.md)
         #[arg(long)]
         json: bool,
+        /// The command's own help.
+        #[command(flatten)]
+        help: Help,
+    },
+    /// List the formats that a sum can be of, the usual ones first
+    ///
+    /// The sum is in hex, base64 or another form in which it is published, perhaps behind a name. Of a file, 'mksum --expect SUM FILE' finds
+    /// the one that has it.
+    #[command(after_long_help = exits("the list was printed", "the output failed"))]
+    Which {
+        /// The sum
+        #[arg(value_name = "SUM")]
+        sum: String,
         /// The command's own help.
         #[command(flatten)]
         help: Help,
@@ -617,6 +630,7 @@ impl Command {
             Command::Merklize(args) => given(None, Some(&args.reading), &args.common),
             Command::Log(args) => given(None, None, args.action.common()),
             Command::Formats { .. }
+            | Command::Which { .. }
             | Command::Devices { .. }
             | Command::ShowHelp { .. }
             | Command::Man { .. }

@@ -19,7 +19,7 @@ pub fn root(file: &File, spec: &Spec, tree: &mut Node) -> Result<Root, Error> {
         }
     });
     let watched = Watched { file, opened, shown, seen: Mutex::default() };
-    let root = spec.root_parallel(&watched, file.len(), &file.plan(spec));
+    let root = file.format(spec).root_parallel(&watched, file.len(), &file.plan(spec));
     let root = root.map_err(|error| Error::from_join(error, file.input(), spec))?;
     let mut seen = watched.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     tree.for_each(&mut |node| {

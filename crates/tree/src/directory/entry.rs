@@ -51,7 +51,7 @@ impl DirectorySpec {
     /// The bytes of an entry: what its leaf is the hash of.
     ///
     /// # Errors
-    /// If the entry's path is not one, its file's root is in another format, or the format has git's trees, which are not made of such bytes.
+    /// If the entry's path is not one, its file's root is in another format, or the format is git's or Nix's, whose roots are not made of such bytes.
     pub fn encode(&self, entry: &Entry<'_>) -> Result<Vec<u8>, EntryError> {
         if !is_path(entry.path) {
             return Err(EntryError::Path);
@@ -162,8 +162,10 @@ pub enum EntryError {
     Above,
     /// The entry is a repository below the directory, of which git has no tree.
     Repository,
-    /// The format has trees of folders, which have no framed entries.
+    /// The format has trees of folders or an archive, which have no framed entries.
     Folders,
+    /// The format is an archive, which has the content of all files.
+    Archive,
 }
 
 impl fmt::Display for EntryError {
@@ -177,7 +179,10 @@ impl fmt::Display for EntryError {
             EntryError::Repository => {
                 "a repository of its own, of which git records a commit and no content: remove its .git, or use dir:swhid"
             }
-            EntryError::Folders => "git's trees have no proofs of entries: choose another format, as in -f dir:sha256",
+            EntryError::Folders => "trees of git and archives of Nix have no proofs of entries: choose another format, as in -f dir:sha256",
+            EntryError::Archive => {
+                "a Nix archive has the content of all files, of which a catalogue has only roots: give the directory itself, not its catalogue"
+            }
         })
     }
 }

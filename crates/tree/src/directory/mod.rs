@@ -1,19 +1,23 @@
-//! The root of a directory: a tree of RFC 6962 over its entries (`spec/directory.md`), or git's trees of folders (`spec/git.md`).
+//! The root of a directory: a tree of RFC 6962 over its entries (`spec/directory.md`), git's trees of folders
+//! (`spec/git.md`), or a Nix archive (`spec/nar.md`).
 
+mod archive;
 mod entry;
 mod folder;
 mod proof;
 mod rule;
 mod spec;
 
+pub use archive::{Archive, Member};
 pub use entry::{Content, Entry, EntryError};
 pub use proof::{EntryProof, EntryProofError};
 pub use spec::DirectorySpec;
 
-use crate::{Digest, Digests, Error, Role, Root, Spec, Subtree, Subtrees};
+use crate::{Digest, Digests, Error, Hash, Role, Root, Spec, Subtree, Subtrees};
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 use folder::Folders;
+use rule::Rule;
 
 /// The leaves of a directory's tree, which are added in the order of their paths: O(1) memory each, a digest.
 ///
@@ -31,17 +35,42 @@ use folder::Folders;
 #[derive(Clone, Debug)]
 pub struct Leaves {
     spec: DirectorySpec,
-    digests: Digests,
-    /// Git's trees, where the format has these: then there are no leaves.
-    folders: Option<Folders>,
+    state: State,
     last: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// The leaves of a tree over entries.
+    Entries(Digests),
+    /// Git's trees.
+    Folders(Folders),
+    /// The root of an archive, and the number of its entries.
+    Archive(Digest, u64),
 }
 
 impl Leaves {
     /// An empty list of entries for a directory's tree.
     pub fn new(spec: &DirectorySpec) -> Self {
-        let folders = spec.folders.map(Folders::new);
-        Leaves { spec: spec.clone(), digests: Digests::new(spec.tree().hash().size()), folders, last: Vec::new() }
+        let state = match spec.rule {
+            Rule::Entries => State::Entries(Digests::new(spec.tree().hash().size())),
+            Rule::Folders(rule) => State::Folders(Folders::new(rule)),
+            Rule::Archive => {
+                let (archive, bytes) = Archive::begin();
+                let digest = mksum_lanes::digest(Hash::Sha256, &[&bytes, &archive.end()]);
+                State::Archive(Digest::new(&digest[..Hash::Sha256.size()]), 0)
+            }
+        };
+        Leaves { spec: spec.clone(), state, last: Vec::new() }
+    }
+
+    /// The finished list of an [`Archive`] with this SHA-256 and number of members: it has no leaves but a root.
+    ///
+    /// # Panics
+    /// If `spec` is not a format of archives, or `digest` is none of SHA-256.
+    pub fn of_archive(spec: &DirectorySpec, digest: Digest, members: u64) -> Self {
+        assert!(spec.is_archive() && digest.as_bytes().len() == spec.hash().size(), "an archive's digest");
+        Leaves { spec: spec.clone(), state: State::Archive(digest, members), last: Vec::new() }
     }
 
     /// Adds an entry.
@@ -56,9 +85,10 @@ impl Leaves {
         if self.last.as_slice().cmp(entry.path) != Ordering::Less {
             return Err(EntryError::Order);
         }
-        match &mut self.folders {
-            None => self.digests.push(self.spec.leaf(&self.spec.encode(entry)?)),
-            Some(folders) => folders.push((self.spec.file(), self.spec.tree()), entry)?,
+        match &mut self.state {
+            State::Entries(digests) => digests.push(self.spec.leaf(&self.spec.encode(entry)?)),
+            State::Folders(folders) => folders.push((self.spec.file(), self.spec.tree()), entry)?,
+            State::Archive(..) => return Err(EntryError::Archive),
         }
         self.last.clear();
         self.last.extend_from_slice(entry.path);
@@ -67,7 +97,11 @@ impl Leaves {
 
     /// The number of entries.
     pub fn len(&self) -> u64 {
-        self.folders.as_ref().map_or(self.digests.len() as u64, Folders::len)
+        match &self.state {
+            State::Entries(digests) => digests.len() as u64,
+            State::Folders(folders) => folders.len(),
+            State::Archive(_, members) => *members,
+        }
     }
 
     /// Whether there are none: an empty directory has a root, too.
@@ -80,16 +114,21 @@ impl Leaves {
     /// # Errors
     /// None that this source can cause.
     pub fn root(&self) -> Result<Root, Error> {
-        match &self.folders {
-            None => self.spec.tree().root_from(self, self.len()),
-            Some(folders) => Ok(self.spec.tree().root_with_digest(folders.top(self.spec.tree()), self.len())),
+        let tree = self.spec.tree();
+        match &self.state {
+            State::Entries(_) => tree.root_from(self, self.len()),
+            State::Folders(folders) => Ok(tree.root_with_digest(folders.top(tree), self.len())),
+            State::Archive(digest, members) => Ok(tree.root_with_digest(*digest, *members)),
         }
     }
 }
 
 impl Subtrees for Leaves {
     fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, Error> {
-        Ok(if node.level == 0 { self.digests.get(node.start as usize) } else { None })
+        match &self.state {
+            State::Entries(digests) if node.level == 0 => Ok(digests.get(node.start as usize)),
+            _ => Ok(None),
+        }
     }
 }
 

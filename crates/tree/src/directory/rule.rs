@@ -37,12 +37,28 @@ static RULES: &[FolderRule] = &[
     FolderRule { files: "swhid", family: SWHID_FOLDER, empty: EmptyFolders::Kept, executable: 0o111, repository: None },
 ];
 
-impl FolderRule {
-    /// The rules where files have this format; `None` where directories are trees of entries.
-    pub fn of(files: &Family) -> Option<&'static FolderRule> {
-        RULES.iter().find(|rule| rule.files == files.name)
-    }
+/// The way in which a directory has a root, which follows from the format of its files.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Rule {
+    /// A tree over its entries.
+    Entries,
+    /// A tree of each folder.
+    Folders(&'static FolderRule),
+    /// A Nix archive, which has the content of all files.
+    Archive,
+}
 
+impl Rule {
+    pub fn of(files: &Family) -> Rule {
+        match RULES.iter().find(|rule| rule.files == files.name) {
+            Some(rule) => Rule::Folders(rule),
+            None if files.name == "nar" => Rule::Archive,
+            None => Rule::Entries,
+        }
+    }
+}
+
+impl FolderRule {
     /// Whether an entry is the repository at the top, or in it: no tree has it.
     pub fn leaves_out(&self, path: &[u8]) -> bool {
         self.repository.is_some_and(|name| path.split(|&byte| byte == b'/').next() == Some(name))

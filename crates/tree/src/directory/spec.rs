@@ -1,6 +1,6 @@
-//! The format of a directory's root by name: `dir[+mode][+mtime][:FORMAT]`; with git's formats of files, git's trees.
+//! The format of a directory's root by name: `dir[+mode][+mtime][:FORMAT]`; with the formats of git and Nix, what these make of a directory.
 
-use super::rule::FolderRule;
+use super::rule::Rule;
 use crate::formats::Family;
 use crate::{Algorithm, Digest, Role, Spec, SpecError};
 use alloc::format;
@@ -25,8 +25,7 @@ pub struct DirectorySpec {
     pub(super) mode: bool,
     /// Whether the times of the last change count.
     pub(super) mtime: bool,
-    /// The rules of git's trees, where the files' format has these.
-    pub(super) folders: Option<&'static FolderRule>,
+    pub(super) rule: Rule,
 }
 
 impl PartialEq for DirectorySpec {
@@ -45,17 +44,18 @@ impl DirectorySpec {
     /// The format without attributes, of directories whose files have roots in the format `file`.
     ///
     /// # Errors
-    /// If no tree of RFC 6962 has the hash of that format, and it is none of git's.
+    /// If no tree of RFC 6962 has the hash of that format, and it is none of git's or Nix's.
     pub fn new(file: Spec) -> Result<Self, SpecError> {
-        let folders = FolderRule::of(file.family());
-        let tree = match folders {
-            Some(rule) => Spec::new(&rule.family).with_hash(file.hash())?,
-            None => {
+        let rule = Rule::of(file.family());
+        let tree = match rule {
+            Rule::Folders(rule) => Spec::new(&rule.family).with_hash(file.hash())?,
+            Rule::Archive => file.clone(),
+            Rule::Entries => {
                 let rfc6962 = Family::named("rfc6962").expect("a row of the table");
                 Spec::new(rfc6962).with_hash(file.hash())?.with_leaf(1)?
             }
         };
-        Ok(DirectorySpec { file, tree, mode: false, mtime: false, folders })
+        Ok(DirectorySpec { file, tree, mode: false, mtime: false, rule })
     }
 
     /// Returns this format with another format of the files' roots.
@@ -68,23 +68,28 @@ impl DirectorySpec {
 
     /// Returns this format if its files' format allows the attributes.
     fn checked(self) -> Result<Self, SpecError> {
-        if self.folders.is_some() && (self.mode || self.mtime) {
+        if !self.has_proofs() && (self.mode || self.mtime) {
             let name = self.file.family().name;
             return Err(SpecError::new(format!(
-                "trees of {name} have modes of their own, and no times: omit +mode and +mtime"
+                "directories of {name} have modes of their own, and no times: omit +mode and +mtime"
             )));
         }
         Ok(self)
     }
 
-    /// Whether entries have proofs: in a tree over entries, and not in git's trees.
+    /// Whether entries have proofs: in a tree over entries, and not in git's trees or Nix's archives.
     pub fn has_proofs(&self) -> bool {
-        self.folders.is_none()
+        matches!(self.rule, Rule::Entries)
+    }
+
+    /// Whether the root is that of an [`Archive`](super::Archive), which has the content of all files: no roots of files make it.
+    pub fn is_archive(&self) -> bool {
+        matches!(self.rule, Rule::Archive)
     }
 
     /// Whether no root of this format covers the entry with this path: git has no tree of its own folder at the top, `.git`.
     pub fn leaves_out(&self, path: &[u8]) -> bool {
-        self.folders.is_some_and(|rule| rule.leaves_out(path))
+        matches!(self.rule, Rule::Folders(rule) if rule.leaves_out(path))
     }
 
     /// Whether `text` names a format of directories rather than of files.
@@ -99,7 +104,7 @@ impl DirectorySpec {
     }
 
     /// The format of the tree over entries: the leaf with index i is byte i of its input. With git's formats of files, that of a folder's
-    /// tree, which is hashed as one leaf.
+    /// tree, which is hashed as one leaf; with Nix's, that of the files.
     pub fn tree(&self) -> &Spec {
         &self.tree
     }
