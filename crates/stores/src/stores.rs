@@ -20,7 +20,7 @@ use std::hint;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -122,7 +122,6 @@ impl Stores {
 
     fn runtime(&self) -> Result<&Runtime, Fault> {
         let begin = || {
-            keep_freed_memory();
             let threads = available_threads().clamp(1, 4);
             Builder::new_multi_thread()
                 .worker_threads(threads)
@@ -193,6 +192,10 @@ impl Stores {
             None => self.begin(url, first)?,
         };
         let runtime = self.runtime()?;
+        if ahead == Ahead::Yes {
+            static ONCE: Once = Once::new();
+            ONCE.call_once(keep_freed_memory);
+        }
         let opened = runtime.block_on(opening).map_err(|error| Fault::Fetch(error.to_string()))?;
         let (source, version, first) = opened?;
         let (of, runtime) = ((source, version), runtime.handle().clone());
