@@ -3,6 +3,7 @@
 use crate::client::{Client, Clients};
 use crate::failure::Fault;
 use crate::given::given;
+use crate::links;
 use crate::listing;
 use crate::object::{Body, First, Source, Version};
 use crate::part::Part;
@@ -286,7 +287,9 @@ impl Objects for Stores {
         let etag = version.etag.as_deref().filter(|_| matches!(store, Store::S3(_) | Store::Google(_)) && !encrypted);
         let mut sums: Vec<_> = etag.map(|etag| ("etag".into(), etag.trim_matches('"').into())).into_iter().collect();
         sums.extend(SUMS.iter().filter_map(|name| Some((name.to_string(), text(name)?))));
-        Ok(StoredSums { len: version.len, version: version.text(), sums })
+        let links = text("link").filter(|_| matches!(store, Store::Web(_)));
+        let links = links.map_or_else(Vec::new, |text| links::links(url, &text));
+        Ok(StoredSums { len: version.len, version: version.text(), sums, links })
     }
 
     fn put(&self, url: &Url, content: &mut dyn Read, len: u64) -> Result<(), Error> {
