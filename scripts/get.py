@@ -234,7 +234,8 @@ class Get(unittest.TestCase):
 
     def test_without_a_root_a_link_may_name_a_metalink(self):
         two = self.mirror({"good": self.good})
-        pieces = "".join(f"<hash>{hashlib.sha256(self.good[at:at + MIB]).hexdigest()}</hash>" for at in range(0, len(self.good), MIB))
+        pieces = [self.good[at:at + MIB] for at in range(0, len(self.good), MIB)]
+        pieces = "".join(f"<hash>{hashlib.sha256(piece).hexdigest()}</hash>" for piece in pieces)
         metalink = (f'<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="good"><size>{len(self.good)}</size>'
                     f'<hash type="sha-256">{self.sha256}</hash><pieces length="{MIB}" type="sha-256">{pieces}</pieces>'
                     f"<url>{two.address}/good</url></file></metalink>").encode()
@@ -270,7 +271,7 @@ class Get(unittest.TestCase):
             self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr.decode())
             self.assertIn(f"{broken.address}/good.meta4: ", done.stderr.decode())
             self.out.unlink()
-        for none in ('<file:///etc/passwd>; rel=describedby; type="application/metalink4+xml"', "<good.meta4>; rel=describedby", "<"):
+        for none in (link.replace("good.meta4", "file:///etc/passwd"), link.partition("; type")[0], "<"):
             self.refused(self.get(f"{linking(Link=none).address}/good", root=""), "states no sum of the file", 2)
 
     def test_without_a_root_from_mksum_serve(self):

@@ -133,7 +133,8 @@ class Recipes(unittest.TestCase):
         (commands,) = blocks("A file of a DVC remote")
         remote, content = self.folder / "remote", random.Random(1).randbytes(5_000_000)
         (self.here / "model.bin").write_bytes(content)
-        self.passes(f"dvc init --quiet --no-scm && dvc add --quiet model.bin && dvc remote add --quiet -d store {remote} && dvc push --quiet")
+        for command in ("init --no-scm", "add model.bin", f"remote add -d store {remote}", "push"):
+            self.passes(f"dvc {command} --quiet")
         (self.here / "model.bin").unlink()
         shutil.rmtree(self.here / ".dvc" / "cache")
         md5 = hashlib.md5(content).hexdigest()

@@ -15,7 +15,7 @@ corrupt  a quarter of SIZE from a mirror of which every tenth leaf is wrong, and
          wrong leaves are fetched twice.
 first    the first byte of `-o -` through a relay that keeps each request for 100 ms. Bar: the outboard and two more round
          trips, with the one that asks for its length: 4.
-sparse   the largest resident memory of `-o -` from a sparse file of --sparse bytes, of which a tenth is read, and its outboard, which lies
+sparse   the largest resident memory of `-o -` from a sparse file of --sparse bytes, of which a tenth is read. The outboard lies
          beside it on the server. Bar: 100 MB.
 
 Every file is compared with the original. DIR is in memory, so that no disk decides, and needs room for twice SIZE.

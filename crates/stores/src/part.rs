@@ -165,4 +165,24 @@ mod tests {
         part.push(Bytes::from_static(b"ijk"));
         assert_eq!(part.have(), 10);
     }
+
+    #[test]
+    fn a_part_that_is_taken_keeps_no_bytes() {
+        let (part, bytes) = (Arc::new(Part::new(100, 700_000)), vec![7; 700_000]);
+        part.push(Bytes::from_static(b"abc"));
+        let taken = thread::spawn({
+            let part = part.clone();
+            move || {
+                let mut out = vec![0; 700_000];
+                part.take(&mut out).map(|()| out)
+            }
+        });
+        bytes[3..].chunks(300_000).for_each(|chunk| part.push(Bytes::copy_from_slice(chunk)));
+        assert_eq!(taken.join().unwrap().unwrap(), [&b"abc"[..], &bytes[3..]].concat());
+        assert_eq!((part.have(), part.lock().chunks.len()), (700_000, 0));
+        let part = Part::new(100, 10);
+        part.push(Bytes::from_static(b"abc"));
+        part.fail(Fault::Missing);
+        assert_eq!(part.take(&mut [0; 10]), Err((103, Fault::Missing)));
+    }
 }
