@@ -141,7 +141,7 @@ fn described(url: &Url, mirror: &Input, options: &Options) -> Result<Request, St
     let mut list = List::of_manifest(pieces::read(reader)?);
     if let [_, _, ..] = list.files[..] {
         let name = mirror.name().ok_or("it has several files")?;
-        list = list.select(&[name.into()])?;
+        list = list.select(&[name])?;
     }
     let file = list.files.first().ok_or("it has no sum of the file")?;
     Ok(file.request(&[], Path::new("")))
