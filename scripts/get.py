@@ -232,6 +232,48 @@ class Get(unittest.TestCase):
         self.refused(self.get(f"{wanted.address}/good", "-f", "sha512", root=""), "states no sum", 2)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_without_a_root_a_link_may_name_a_metalink(self):
+        two = self.mirror({"good": self.good})
+        pieces = [self.good[at:at + MIB] for at in range(0, len(self.good), MIB)]
+        pieces = "".join(f"<hash>{hashlib.sha256(piece).hexdigest()}</hash>" for piece in pieces)
+        metalink = (f'<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="good"><size>{len(self.good)}</size>'
+                    f'<hash type="sha-256">{self.sha256}</hash><pieces length="{MIB}" type="sha-256">{pieces}</pieces>'
+                    f"<url>{two.address}/good</url></file></metalink>").encode()
+        link = '<good.meta4>; rel=describedby; type="application/metalink4+xml"'
+        damaged = self.good[:5 * MIB] + flipped(self.good[5 * MIB:])
+        other = binascii.b2a_base64(hashlib.sha256(damaged).digest(), newline=False).decode()
+        right = binascii.b2a_base64(hashlib.sha256(self.good).digest(), newline=False).decode()
+
+        def linking(found=metalink, **headers):
+            files = {"good": damaged, "good.meta4": found}
+            return self.mirror(files, headers=lambda asked, content: headers if content is damaged else {})
+
+        # The piece that is wrong comes from the mirror of the metalink.
+        one = linking(Link=link)
+        found = self.fetched(f"{one.address}/good", root="")
+        self.assertEqual((found["trusted"], found["root"]), ("server", self.sha256))
+        bad = {mirror["mirror"]: mirror["bad"] for mirror in found["mirrors"]}
+        self.assertEqual(bad, {f"{one.address}/good": [[5 * MIB, 6 * MIB]], f"{two.address}/good": []})
+        self.out.unlink()
+        done = self.get(f"{one.address}/good", root="")
+        self.assertIn(f"the root is the server's own (the metalink {one.address}/good.meta4)", done.stderr.decode())
+        self.out.unlink()
+        # With a root, the server's links do not count.
+        self.refused(self.get(f"{one.address}/good", root=f"sha256:{self.sha256}"), "the root differs")
+        (self.folder / "out.part").unlink(missing_ok=True)
+        # A sum in a header of the same response has to agree.
+        lying = linking(Link=link, Repr_Digest=f"sha-256=:{other}:")
+        self.refused(self.get(f"{lying.address}/good", root=""), "the mirrors have different files: its metalink has ")
+        # One that cannot be used is said, and the header's sum counts; a duplicate is one more mirror.
+        for wrong in (b"", b"<metalink", metalink.replace(b'type="sha-256">', b'type="none">')):
+            broken = linking(wrong, Link=f"{link}, <{two.address}/good>; rel=duplicate", Repr_Digest=f"sha-256=:{right}:")
+            done = self.get(f"{broken.address}/good", root="")
+            self.assertEqual((done.returncode, self.out.read_bytes() == self.good), (0, True), done.stderr.decode())
+            self.assertIn(f"{broken.address}/good.meta4: ", done.stderr.decode())
+            self.out.unlink()
+        for none in (link.replace("good.meta4", "file:///etc/passwd"), link.partition("; type")[0], "<"):
+            self.refused(self.get(f"{linking(Link=none).address}/good", root=""), "states no sum of the file", 2)
+
     def test_without_a_root_from_mksum_serve(self):
         pub = self.folder / "pub"
         pub.mkdir()

@@ -209,6 +209,9 @@ for thing in "$@"; do
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
         versitygw) versitygw v1.8.0 ;;
         log-peer) log_peer ;;
+        docker-registry) apt docker-registry docker-registry ;;
+        jq) apt jq jq ;;
+        dvc) packages dvc dvc==3.67.1 ;;
         moto) packages moto 'moto[server]==5.2.5' 'awscrt==0.38.1' ;;
         # Engines of clusters, and a client of S3; Spark needs a JVM; PySpark asks for pandas, but not of version 3.
         cluster)

@@ -82,9 +82,10 @@ tool() {
 
 # Objects in stores: servers on this machine, good ones and faulty ones; and mounted files.
 stores() {
-    scripts/need.sh python versitygw moto xfs fuse
+    scripts/need.sh python versitygw moto xfs fuse docker-registry jq dvc
     build
     scripts/get.py "$target/release/mksum"
+    scripts/recipes.py "$target/release/mksum" "$target/dvc/bin"
     scripts/serve.py "$target/release/mksum"
     scripts/mount.py "$target/release/mksum"
     scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"

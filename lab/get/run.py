@@ -15,7 +15,8 @@ corrupt  a quarter of SIZE from a mirror of which every tenth leaf is wrong, and
          wrong leaves are fetched twice.
 first    the first byte of `-o -` through a relay that keeps each request for 100 ms. Bar: the outboard and two more round
          trips, with the one that asks for its length: 4.
-sparse   the largest resident memory of `-o -` from a sparse file of --sparse bytes, of which a tenth is read. Bar: 100 MB.
+sparse   the largest resident memory of `-o -` from a sparse file of --sparse bytes, of which a tenth is read. The outboard lies
+         beside it on the server. Bar: 100 MB.
 
 Every file is compared with the original. DIR is in memory, so that no disk decides, and needs room for twice SIZE.
 """
@@ -259,7 +260,8 @@ class Bench:
         file = self.folder / "site" / "sparse"
         with open(file, "wb") as content:
             content.truncate(self.chosen.sparse)
-        trusted = self.keep(file)
+        trusted, kept = self.keep(file)[:2], f"{file}.mkt"
+        os.rename(f"{file}.rfc6962", kept)
         command = [self.chosen.mksum, "get", f"{urls[0]}/sparse", *trusted, "-o", "-", "-q"]
         left = self.chosen.sparse // 10
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -273,6 +275,7 @@ class Bench:
         length = f"{self.chosen.sparse / 1e9:g} GB"
         self.bar(f"sparse: resident memory, of a file of {length}", usage.ru_maxrss * 1024 / 1e6, 100, "MB")
         file.unlink()
+        os.unlink(kept)
 
 
 def main():

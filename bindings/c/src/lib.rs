@@ -10,6 +10,8 @@ mod failure;
 mod file_proofs;
 #[cfg(feature = "files")]
 mod files;
+#[cfg(feature = "get")]
+mod get;
 mod hashers;
 mod hashtree;
 mod inputs;

@@ -51,20 +51,8 @@ impl Call {
         if options.is_null() {
             return Ok(call);
         }
-        let known = size_of::<CallOptions>();
-        // SAFETY: this function has the same contract; the options of every version begin with their size.
-        let size = unsafe { *options.cast::<usize>() };
-        if size < known {
-            let why = format_args!("size: expected {known} or more, found {size}: begin with MKSUM_OPTIONS");
-            return Err(bad("options", why));
-        }
         // SAFETY: this function has the same contract.
-        let more = unsafe { slice::from_raw_parts(options.cast::<u8>().add(known), size - known) };
-        if more.iter().any(|&byte| byte != 0) {
-            return Err(bad("options", "one of them is set that this version of libmksum does not have"));
-        }
-        // SAFETY: this function has the same contract, and the options have the size that is known.
-        let given = unsafe { &*options };
+        let given = unsafe { sized(options, "options", "MKSUM_OPTIONS")? };
         if given.threads > 0 {
             call.options.threads = given.threads as usize;
         }
@@ -176,6 +164,26 @@ impl Call {
             self.options.stop.stop();
         }
     }
+}
+
+/// Returns the options at `options`, the parameter `name`, which begin with their size as those of the macro `usual` do.
+///
+/// # Safety
+/// `options` points to as many readable bytes as its `size` says, which do not change during `'a`; `T` begins with that size.
+pub unsafe fn sized<'a, T>(options: *const T, name: &str, usual: &str) -> Result<&'a T, Failure> {
+    let known = size_of::<T>();
+    // SAFETY: this function has the same contract; the options of every version begin with their size.
+    let size = unsafe { *options.cast::<usize>() };
+    if size < known {
+        return Err(bad(name, format_args!("size: expected {known} or more, found {size}: begin with {usual}")));
+    }
+    // SAFETY: this function has the same contract.
+    let more = unsafe { slice::from_raw_parts(options.cast::<u8>().add(known), size - known) };
+    if more.iter().any(|&byte| byte != 0) {
+        return Err(bad(name, "one of them is set that this version of libmksum does not have"));
+    }
+    // SAFETY: this function has the same contract, and the options have the size that is known.
+    Ok(unsafe { &*options })
 }
 
 fn cancelled() -> Failure {

@@ -16,7 +16,7 @@ tool=${MKSUM_TEST_TOOL:-}
 [ -n "$tool" ] || echo "bindings/c: no proof or outboard is exchanged with the tool: MKSUM_TEST_TOOL does not name it"
 
 # The library exports exactly the functions of the headers.
-functions() { cat include/*.h | cc -E -P - | grep -v '^typedef' | grep -o '\<\(mksum\|hashtree\)_[a-z_0-9]*(' | tr -d '(' | sort; }
+functions() { cat include/mksum.h include/hashtree.h "$@" | cc -E -P -Iinclude - | grep -v '^typedef' | grep -o '\<\(mksum\|hashtree\)_[a-z_0-9]*(' | tr -d '(' | sort; }
 diff <(functions) <(nm -D --defined-only "$folder/usr/lib/libmksum.so" | awk '{print $3}' | sort) ||
     fail "the headers and libmksum.so have different functions"
 # Statuses, states of entries and kinds of ranges have the same numbers.
@@ -106,7 +106,7 @@ python3 - README.md > "$folder/readme.c" <<'PYTHON'
 import re
 import sys
 
-print("""#include <mksum.h>
+print("""#include <mksum_get.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +245,35 @@ small: changed
 big: its size, mtime and inode show no c
 big: damaged 8978432..9043968
 PRINTED
+
+# Downloads: a library that has them too, and two mirrors of which one has wrong leaves.
+if [ -n "$tool" ]; then
+    make --no-print-directory install PREFIX="$folder/get" PROFILE=dev FEATURES="--features get" >/dev/null
+    [ -z "$(comm -23 <(functions include/mksum_get.h) <(nm -D --defined-only "$folder/get/lib/libmksum.so" | awk '{print $3}' | sort))" ] ||
+        fail "a libmksum.so with downloads does not have all functions"
+    read -ra shared <<<"$(PKG_CONFIG_PATH=$folder/get/lib/pkgconfig pkg-config --cflags --libs mksum)"
+    "${c[@]}" tests/get.c "${shared[@]}" "-Wl,-rpath,$folder/get/lib" -o "$folder/get-c"
+    "${cxx[@]}" -x c++ tests/get.c -x none "${shared[@]}" "-Wl,-rpath,$folder/get/lib" -o "$folder/get-c++"
+    "${c[@]}" -fsanitize=address,undefined tests/get.c -Iinclude "$folder/get/lib/libmksum.a" "${static[@]:1}" -o "$folder/get-asan"
+    rm -rf "$folder/mirrors" && mkdir -p "$folder/mirrors/good" "$folder/mirrors/bad"
+    head -c 10000000 /dev/urandom > "$folder/mirrors/good/file"
+    root=$("$tool" keep "$folder/mirrors/good/file" | sed 's/^\([^ ]*\) .* = /\1:/')
+    cp "$folder/mirrors/good/"* "$folder/mirrors/bad"
+    for at in 100000 3000000 9999999; do
+        printf '\377\000\377' | dd of="$folder/mirrors/bad/file" bs=1 seek=$((at - 2)) conv=notrunc status=none
+    done
+    "$tool" serve "$folder/mirrors/good" "$folder/mirrors/bad" --listen 127.0.0.1:0 > "$folder/printed" 2> "$folder/message" &
+    served=$!
+    until grep -q 'http://' "$folder/printed" "$folder/message"; do kill -0 $served && sleep 0.1; done
+    url=$(grep -ho 'http://[0-9.:]*' "$folder/printed" "$folder/message" | head -1)
+    for name in get-c get-c++ get-asan; do
+        rm -rf "$folder/work" && mkdir "$folder/work"
+        "$folder/$name" "$folder/work" "$url/good/file" "$url/bad/file" "$root" "$folder/mirrors/good/file" || fail "$name"
+    done
+    kill $served
+else
+    echo "bindings/c: no download was tested: MKSUM_TEST_TOOL names no tool that serves"
+fi
 
 # The smallest build: in a folder of its own, so that the other is still there for who looks for it.
 CARGO_TARGET_DIR=$folder-small make --no-print-directory install PREFIX="$folder/small" FEATURES=--no-default-features >/dev/null

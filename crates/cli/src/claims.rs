@@ -159,7 +159,7 @@ mod tests {
     fn sums_of_stores_are_read_as_each_writes_them() {
         let read = |name: &str, value: &str| {
             let sums = vec![(name.to_string(), value.to_string())];
-            let claims = claims(&StoredSums { len: 20 << 20, version: String::new(), sums });
+            let claims = claims(&StoredSums { len: 20 << 20, version: String::new(), sums, links: Vec::new() });
             claims.iter().map(|claim| claim.specs[0].to_string()).collect::<Vec<_>>()
         };
         let (hex, base64) = ("8474cb1b0e5ab0edb8589142647eb461", "hHTLGw5asO24WJFCZH60YQ==");
@@ -186,7 +186,7 @@ mod tests {
             ("x-amz-checksum-crc32", "AAAAAA==".into()),
         ];
         let sums = parts.map(|(name, value)| (name.to_string(), value)).to_vec();
-        let found = claims(&StoredSums { len: 20 << 20, version: String::new(), sums });
+        let found = claims(&StoredSums { len: 20 << 20, version: String::new(), sums, links: Vec::new() });
         assert_eq!(found[1].specs[0].to_string(), "s3:crc32:8MiB");
         let empty = format!("sha-256=:{sha256}:");
         assert_eq!(read("repr-digest", &empty), ["sha256"]);

@@ -22,7 +22,7 @@ use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::sumfile::{Lines, Source};
 use mksum_get::{
-    Error, Expected, FolderRequest, Got, List, Manifest, Mirror, Outcome, Request, Target, extra, get, get_list,
+    Error, Expected, FolderRequest, Got, List, Manifest, Mirror, Outcome, Pieces, Request, Target, extra, get, get_list,
 };
 use mksum_io::{Input, Options, Throttle, Url, open_bytes, reason};
 use serde::Serialize;
@@ -54,13 +54,13 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
     if args.signature.key.is_some() || args.signature.sig.is_some() {
         return usage(&"--sig and --key verify the list of --check");
     }
-    let (expected, trusted) = match &args.root {
+    let (expected, trusted, described) = match &args.root {
         Some(root) => match Expected::parse(root, given) {
-            Ok(expected) => (expected, Trusted::Given),
+            Ok(expected) => (expected, Trusted::Given, Described::default()),
             Err(why) => return usage(&format_args!("--root: {why}")),
         },
         None => match stated(tool, args, given, options) {
-            Ok((expected, header)) => (expected, Trusted::Server(header)),
+            Ok((expected, header, described)) => (expected, Trusted::Server(header), described),
             Err(exit) => return exit,
         },
     };
@@ -78,14 +78,16 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         }
         Input::Stdin => Target::Writer(Arc::new(Mutex::new(Output))),
     };
-    let mut request = Request::new(args.mirrors.clone(), expected, target);
+    let mut request = Request::new([&args.mirrors[..], &described.mirrors].concat(), expected, target);
     if let Some(format) = &args.foreign {
         request = request.with_foreign(format.clone());
     }
     if args.no_outboard || !args.outboard.is_empty() {
         request.outboards = args.outboard.clone();
     }
-    (request.seeds, request.len, request.connections) = (args.seed.clone(), args.length, args.connections);
+    (request.seeds, request.len, request.connections) =
+        (args.seed.clone(), args.length.or(described.len), args.connections);
+    request.pieces = described.pieces;
     request.also = also(args);
     let _progress = tool.progress(|| [Some(0)].into_iter());
     match get(&request, options) {
@@ -107,8 +109,52 @@ enum Trusted {
     Server(String),
 }
 
-/// The root that the servers of a file state themselves, and the header that has it. Two that differ are an error.
-fn stated(tool: &Tool, args: &Args, given: Option<&Choice>, options: &Options) -> Result<(Expected, String), Exit> {
+/// What the servers of a file have about it besides its root.
+#[derive(Default)]
+struct Described {
+    /// Other places of the file.
+    mirrors: Vec<Input>,
+    pieces: Option<Pieces>,
+    len: Option<u64>,
+}
+
+impl Described {
+    /// The mirrors that are taken from one response, at most.
+    const MIRRORS: usize = 16;
+
+    /// Adds places of the file that are not there.
+    fn add(&mut self, args: &Args, places: impl IntoIterator<Item = Input>) {
+        for place in places {
+            if self.mirrors.len() < Self::MIRRORS && !args.mirrors.contains(&place) && !self.mirrors.contains(&place) {
+                self.mirrors.push(place);
+            }
+        }
+    }
+}
+
+/// The media type of a metalink (RFC 5854).
+const METALINK: &str = "application/metalink4+xml";
+
+/// What the metalink of a file at `mirror` says about it (RFC 6249, 2).
+fn described(url: &Url, mirror: &Input, options: &Options) -> Result<Request, String> {
+    let reader = open_bytes(&url.clone().into(), options).map_err(|error| error.to_string())?;
+    let mut list = List::of_manifest(pieces::read(reader)?);
+    if let [_, _, ..] = list.files[..] {
+        let name = mirror.name().ok_or("it has several files")?;
+        list = list.select(&[name])?;
+    }
+    let file = list.files.first().ok_or("it has no sum of the file")?;
+    Ok(file.request(&[], Path::new("")))
+}
+
+/// The root that the servers of a file state themselves, the header that has it, and what else they have about the file. Two roots that
+/// differ are an error.
+fn stated(
+    tool: &Tool,
+    args: &Args,
+    given: Option<&Choice>,
+    options: &Options,
+) -> Result<(Expected, String, Described), Exit> {
     let missing =
         "nothing is fetched that cannot be verified: give a root or sum of the file from a source that you trust";
     let urls: Vec<_> = args.mirrors.iter().filter_map(|mirror| Some((mirror, mirror.url()?))).collect();
@@ -117,6 +163,7 @@ fn stated(tool: &Tool, args: &Args, given: Option<&Choice>, options: &Options) -
     };
     let console = &tool.console;
     let (mut found, mut failed): (Option<(&Input, Claim)>, usize) = (None, 0);
+    let (mut more, mut metalink) = (Described::default(), None);
     for (mirror, url) in &urls {
         let stored = match objects.stored(url) {
             Ok(stored) => stored,
@@ -126,6 +173,23 @@ fn stated(tool: &Tool, args: &Args, given: Option<&Choice>, options: &Options) -
                 continue;
             }
         };
+        for link in &stored.links {
+            let is = |relation: &str| link.relations.iter().any(|other| other == relation);
+            if is("duplicate") {
+                more.add(args, [link.url.clone().into()]);
+            }
+            // It has no other formats than its own.
+            if is("describedby")
+                && link.media_type.as_deref() == Some(METALINK)
+                && given.is_none()
+                && metalink.is_none()
+            {
+                match described(&link.url, mirror, options) {
+                    Ok(request) => metalink = Some((*mirror, link.url.clone(), request)),
+                    Err(why) => console.note(&format_args!("{}: {why}", Shown(&Input::from(link.url.clone())))),
+                }
+            }
+        }
         let claims = claims(&stored);
         for (name, text) in stored.sums.iter().filter(|(name, _)| name.ends_with("digest")) {
             if !claims.iter().any(|claim| claim.name == *name) {
@@ -149,12 +213,34 @@ fn stated(tool: &Tool, args: &Args, given: Option<&Choice>, options: &Options) -
             }
         }
     }
-    match found {
-        Some((_, Claim { name, claimed, specs, .. })) => {
+    let found = match found {
+        Some((mirror, Claim { name, claimed, specs, .. })) => {
             let text = format!("{}:{}", specs[0], claimed[0].text(&specs[0]));
-            let expected = Expected::parse(&text, None).map_err(|why| usage(&why))?;
-            Ok((expected, name))
+            Some((mirror, name, Expected::parse(&text, None).map_err(|why| usage(&why))?))
         }
+        None => None,
+    };
+    if let Some((mirror, url, request)) = metalink {
+        let root = |expected: &Expected| (expected.specs(0), expected.text());
+        if let Some((other, name, expected)) = found
+            && root(&expected).0 == root(&request.expected).0
+            && root(&expected).1 != root(&request.expected).1
+        {
+            let why = format_args!(
+                "its metalink has {}, and {name} of {} {}",
+                request.expected.text(),
+                Shown(other),
+                expected.text()
+            );
+            console.error(mirror, &format_args!("the mirrors have different files: {why}"));
+            return Err(console.exit());
+        }
+        more.add(args, request.mirrors);
+        (more.pieces, more.len) = (request.pieces, request.len);
+        return Ok((request.expected, format!("the metalink {}", Shown(&Input::from(url))), more));
+    }
+    match found {
+        Some((_, name, expected)) => Ok((expected, name, more)),
         None if failed == urls.len() => {
             console.fail();
             Err(console.exit())

@@ -5,7 +5,6 @@ use crate::plan::{Plan, Task};
 use crate::request::Mirror;
 use crate::seed::units;
 use crate::sink::Sink;
-use mksum::outboard::Checked;
 use mksum_io::outboard::append;
 use mksum_io::{Error, Input, Options, Refusal, Replica, Stop, open_bytes, open_replica};
 use std::io::Read;
@@ -24,7 +23,7 @@ const BAD: usize = 8;
 
 /// What is shared by the threads that fetch.
 struct Shared {
-    outboard: Arc<Tree>,
+    tree: Arc<Tree>,
     options: Options,
     /// The bytes of a request, at most.
     most: u64,
@@ -73,7 +72,7 @@ pub struct Fetched {
 /// # Errors
 /// If the verified bytes cannot be written, or the outboard not be read.
 pub fn fetch(
-    (outboard, missing): (Arc<Tree>, Vec<Range<u64>>),
+    (tree, missing): (Arc<Tree>, Vec<Range<u64>>),
     mirrors: Vec<Mirror>,
     connections: usize,
     sink: Sink,
@@ -81,18 +80,14 @@ pub fn fetch(
 ) -> Result<Fetched, Error> {
     let left: u64 = missing.iter().map(|range| range.end - range.start).sum();
     options.meter.expect(left);
-    let plan = Plan::new(outboard.layout(), missing, mirrors.len());
+    let plan = Plan::new(tree.outboard().layout(), missing, mirrors.len());
     let mirrors: Vec<_> = mirrors.into_iter().map(Standing::new).collect();
-    // Each connection gets several requests, so that a faster one takes more of them.
-    let most = (left / (4 * connections as u64)).clamp(1, MOST);
+    // Each connection gets several requests, so that a faster one takes more of them, and all have room at once.
+    let most = (left / 4).min(sink.room()) / connections.max(1) as u64;
+    let most = most.clamp(1, MOST);
     let state = State { plan, sink: Some(sink), mirrors, fatal: None };
-    let shared = Arc::new(Shared {
-        outboard,
-        options: options.clone(),
-        most,
-        state: Mutex::new(state),
-        changed: Condvar::new(),
-    });
+    let shared =
+        Arc::new(Shared { tree, options: options.clone(), most, state: Mutex::new(state), changed: Condvar::new() });
     // They are not joined: one may wait for a server that has no more to say.
     let begin = |own: usize| {
         let shared = shared.clone();
@@ -121,7 +116,7 @@ pub fn fetch(
     let (mut missing, mut reports) = (plan, Vec::new());
     for mut standing in mirrors {
         if standing.sends_all && !missing.is_empty() {
-            missing = stream(&mut standing.report, missing, (&shared.outboard, &mut sink), options)?;
+            missing = stream(&mut standing.report, missing, (&shared.tree, &mut sink), options)?;
         }
         reports.push(standing.report);
     }
@@ -168,33 +163,32 @@ impl Shared {
 
     /// The work of one thread: its own mirror comes first, and the others where that has nothing to do.
     fn work(&self, own: usize) {
-        let judge = Checked::new(&*self.outboard);
         let mut replicas: Vec<Option<Box<dyn Replica>>> = self.lock().mirrors.iter().map(|_| None).collect();
-        while let Some((mirror, task, place)) = self.next(own) {
+        while let Some((mirror, task, place, mut buffer)) = self.next(own) {
             let len = task.range.end - task.range.start;
             if let Some(throttle) = &self.options.throttle {
                 throttle.wait(len);
             }
             let mut before = replicas[mirror].as_ref().map_or(0, |replica| replica.fetched());
-            let read = zeros(len, &place).and_then(|mut bytes| {
-                let read = replicas[mirror].as_mut().map(|replica| replica.read(task.range.start, &mut bytes));
+            let read = resize(&mut buffer, len, &place).and_then(|()| {
+                let read = replicas[mirror].as_mut().map(|replica| replica.read(task.range.start, &mut buffer));
                 match read {
-                    Some(Ok(())) => Ok(bytes),
+                    Some(Ok(())) => Ok(()),
                     // Another version of the file may have the same bytes here, and these are judged.
                     Some(Err(_)) | None => {
                         before = 0;
                         let replica = replicas[mirror].insert(open_replica(&place, &self.options)?);
-                        replica.read(task.range.start, &mut bytes).map(|()| bytes)
+                        replica.read(task.range.start, &mut buffer)
                     }
                 }
             });
             let fetched = replicas[mirror].as_ref().map_or(0, |replica| replica.fetched()) - before;
             let (mut good, mut bad) = (Vec::new(), Vec::new());
             let mut fatal = None;
-            let (bytes, error) = match read {
-                Ok(bytes) => {
-                    let units: Vec<_> = units(&self.outboard, task.range.clone()).collect();
-                    match judge.accepts_each(&units, &bytes) {
+            let error = match read {
+                Ok(()) => {
+                    let units: Vec<_> = units(self.tree.outboard().layout(), task.range.clone()).collect();
+                    match self.tree.accepts_each(&units, &buffer) {
                         Ok(right) => {
                             for (unit, is_right) in units.into_iter().zip(right) {
                                 append(if is_right { &mut good } else { &mut bad }, unit.start..unit.end());
@@ -202,25 +196,25 @@ impl Shared {
                         }
                         Err(error) => fatal = Some(Error::from_outboard(error, &place)),
                     }
-                    (bytes, None)
+                    None
                 }
                 Err(error) => {
                     // The next request finds the mirror as it is then.
                     replicas[mirror] = None;
-                    (Vec::new(), Some(error))
+                    Some(error)
                 }
             };
             let mut state = self.lock();
             state.fatal = state.fatal.take().or(fatal);
-            state.settle(mirror, &task, (&bytes, fetched), (good, bad), error, &self.options);
+            state.settle(mirror, &task, (buffer, fetched), (good, bad), error, &self.options);
             drop(state);
             self.changed.notify_all();
         }
         self.changed.notify_all();
     }
 
-    /// The next range, and the mirror that is asked for it; waits while others may leave one. `None` at the end.
-    fn next(&self, own: usize) -> Option<(usize, Task, Input)> {
+    /// The next range, the mirror that is asked for it, and a buffer; waits while others may leave one. `None` at the end.
+    fn next(&self, own: usize) -> Option<(usize, Task, Input, Vec<u8>)> {
         let mut state = self.lock();
         loop {
             state.check(&self.options.stop);
@@ -247,7 +241,8 @@ impl Shared {
                 if let Some(task) = task.or_else(|| state.plan.steal(mirror, since)) {
                     let standing = &mut state.mirrors[mirror];
                     standing.is_on_trial = is_new;
-                    return Some((mirror, task, standing.report.place.clone()));
+                    let place = standing.report.place.clone();
+                    return Some((mirror, task, place, state.sink.as_mut()?.spare.pop().unwrap_or_default()));
                 }
             }
             state = self.wait(state);
@@ -261,7 +256,7 @@ impl State {
         &mut self,
         mirror: usize,
         task: &Task,
-        (bytes, fetched): (&[u8], u64),
+        (bytes, fetched): (Vec<u8>, u64),
         (good, bad): (Vec<Range<u64>>, Vec<Range<u64>>),
         error: Option<Error>,
         options: &Options,
@@ -296,16 +291,23 @@ impl State {
         }
         let Some(sink) = &mut self.sink else { return };
         if !self.plan.is_wanted(task) {
-            return;
+            return sink.spare.push(bytes);
         }
-        for range in good {
-            let from = (range.start - task.range.start) as usize;
-            let len = range.end - range.start;
-            if let Err(error) = sink.put(range.start, &bytes[from..from + len as usize]) {
-                self.fatal.get_or_insert(error);
-                return;
+        options.meter.add(good.iter().map(|range| range.end - range.start).sum());
+        let put = match &good[..] {
+            [range] if *range == task.range => sink.put_buffer(range.start, bytes),
+            good => {
+                let place = |at: u64| (at - task.range.start) as usize;
+                let put = good
+                    .iter()
+                    .try_for_each(|range| sink.put(range.start, &bytes[place(range.start)..place(range.end)]));
+                sink.spare.push(bytes);
+                put
             }
-            options.meter.add(len);
+        };
+        if let Err(error) = put {
+            self.fatal.get_or_insert(error);
+            return;
         }
         self.plan.finish(task, mirror, &missing);
     }
@@ -315,7 +317,7 @@ impl State {
 fn stream(
     mirror: &mut Mirror,
     missing: Vec<Range<u64>>,
-    (outboard, sink): (&Tree, &mut Sink),
+    (tree, sink): (&Tree, &mut Sink),
     options: &Options,
 ) -> Result<Vec<Range<u64>>, Error> {
     let mut reader = match open_bytes(&mirror.place, options) {
@@ -326,11 +328,10 @@ fn stream(
         }
     };
     mirror.error = None;
-    let judge = Checked::new(outboard);
     let (mut rest, mut at, mut bytes) = (Vec::new(), 0, Vec::new());
     let mut ranges = missing.into_iter();
     while let Some(range) = ranges.next() {
-        for unit in units(outboard, range.clone()) {
+        for unit in units(tree.outboard().layout(), range.clone()) {
             let skipped = std::io::copy(&mut reader.by_ref().take(unit.start - at), &mut std::io::sink());
             bytes.resize(unit.len as usize, 0);
             if let Err(error) = skipped.and_then(|_| reader.read_exact(&mut bytes)) {
@@ -344,7 +345,7 @@ fn stream(
             if let Some(throttle) = &options.throttle {
                 throttle.wait(unit.len);
             }
-            match judge.accepts(unit, &bytes).map_err(|error| Error::from_outboard(error, &mirror.place))? {
+            match tree.accepts(unit, &bytes).map_err(|error| Error::from_outboard(error, &mirror.place))? {
                 true => {
                     sink.put(unit.start, &bytes)?;
                     options.meter.add(unit.len);
@@ -359,11 +360,11 @@ fn stream(
     Ok(rest)
 }
 
-fn zeros(len: u64, place: &Input) -> Result<Vec<u8>, Error> {
+/// Makes a buffer `len` bytes long, or refuses to.
+fn resize(buffer: &mut Vec<u8>, len: u64, place: &Input) -> Result<(), Error> {
     let refuse = || Error::refused(place, Refusal::Memory(len));
-    let mut bytes = Vec::new();
     let count = usize::try_from(len).map_err(|_| refuse())?;
-    bytes.try_reserve_exact(count).map_err(|_| refuse())?;
-    bytes.resize(count, 0);
-    Ok(bytes)
+    buffer.try_reserve_exact(count.saturating_sub(buffer.len())).map_err(|_| refuse())?;
+    buffer.resize(count, 0);
+    Ok(())
 }

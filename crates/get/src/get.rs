@@ -80,10 +80,11 @@ fn outboard(request: &Request, got: &mut Got, options: &Options) -> Result<Optio
 /// Fetches the missing ranges of a file whose tree is known.
 fn with_outboard(
     request: &Request,
-    (outboard, place): (Arc<Tree>, &Input),
+    (tree, place): (Arc<Tree>, &Input),
     mut got: Got,
     options: &Options,
 ) -> Result<Got, Error> {
+    let outboard = tree.outboard();
     let (root, len) = (outboard.root(), outboard.len());
     if let Some(why) = request.expected.doubt(&root, None).filter(|_| request.len.is_none()) {
         return Err(Error::Refused(place.clone(), why));
@@ -98,7 +99,7 @@ fn with_outboard(
             let shared = partial.share_blocks(&seeds, len);
             let partial = partial.sized(len)?;
             let missing = match partial.is_resumed() || shared.is_some() {
-                true => seed::missing(partial.path(), (&outboard, place), options)?,
+                true => seed::missing(partial.path(), (outboard, place), options)?,
                 false => whole,
             };
             match shared {
@@ -119,7 +120,7 @@ fn with_outboard(
     };
     for seed in seeds {
         let before = sum(&missing);
-        missing = seed::copy(&seed, missing, &outboard, &mut sink, options)?;
+        missing = seed::copy(&seed, missing, &tree, &mut sink, options)?;
         got.seeded += before - sum(&missing);
     }
     // What is there already came in no order.
@@ -129,14 +130,14 @@ fn with_outboard(
     }
     if !missing.is_empty() {
         let mirrors = std::mem::take(&mut got.mirrors);
-        let fetched = fetch::fetch((outboard.clone(), missing), mirrors, request.connections, sink, options)?;
+        let fetched = fetch::fetch((tree.clone(), missing), mirrors, request.connections, sink, options)?;
         (sink, missing, got.mirrors) = (fetched.sink, fetched.missing, fetched.mirrors);
     }
     got.fetched = got.mirrors.iter().map(|mirror| mirror.bytes).sum();
     if let (Some(partial), true) = (&sink.file, request.read_back && missing.is_empty()) {
         partial.sync()?;
         let options = &Options { mode: Mode::Direct, ..options.clone() };
-        missing = seed::missing(partial.path(), (&outboard, place), options)?;
+        missing = seed::missing(partial.path(), (outboard, place), options)?;
     }
     let is_whole = missing.is_empty();
     got.missing = missing;

@@ -3,13 +3,13 @@
 use crate::error::Error;
 use mksum::outboard::{Checked, Foreign, ForeignFormat, HEADER, Header, Outboard, OutboardError, ReadAt};
 use mksum_io::outboard::{Stored, opened};
-use mksum_io::{File, Input, Options, Verified, check_room, open_bytes};
+use mksum_io::{Ahead, File, Input, Options, Verified, check_room, open_bytes_from};
 use mksum_sums::expected::Expected;
 use std::env;
 use std::io::{self, ErrorKind, Read};
 
-/// An outboard of any kind.
-pub type Tree = Outboard<Box<dyn ReadAt + Send>>;
+/// An outboard of any kind, which all threads share with the digests that were checked last.
+pub type Tree = Checked<'static, Box<dyn ReadAt + Send>>;
 
 /// What is at the place of an outboard.
 pub enum Found {
@@ -95,24 +95,26 @@ pub fn length(mirrors: &[Input], options: &Options) -> Option<u64> {
 
 /// The bytes at the place of an outboard, if something is there.
 fn there(place: &Input, options: &Options) -> Result<Option<Box<dyn Read + Send>>, Error> {
-    match open_bytes(place, options) {
+    // What comes ahead of the check of the root would be for nothing if that is another one, and lie in memory until it is copied.
+    match open_bytes_from(place, 0, Ahead::No, options) {
         Err(mksum_io::Error::Open { error, .. }) if error.kind() == ErrorKind::NotFound => Ok(None),
         reader => Ok(Some(reader?)),
     }
 }
 
-fn right(outboard: Tree, place: &Input) -> Result<Found, Error> {
-    check(&outboard).map_err(|error| mksum_io::Error::from_outboard(error, place))?;
-    Ok(Found::Right(Box::new(outboard)))
+fn right(outboard: Outboard<Box<dyn ReadAt + Send>>, place: &Input) -> Result<Found, Error> {
+    let tree = Tree::owning(outboard);
+    check(&tree).map_err(|error| mksum_io::Error::from_outboard(error, place))?;
+    Ok(Found::Right(Box::new(tree)))
 }
 
 /// Compares each digest with the one above it.
-fn check<R: ReadAt>(outboard: &Outboard<R>) -> Result<(), mksum::Error> {
-    let (layout, checked) = (outboard.layout(), Checked::new(outboard));
+fn check(tree: &Tree) -> Result<(), mksum::Error> {
+    let (outboard, layout) = (tree.outboard(), tree.outboard().layout());
     match layout.root() {
         None if outboard.spec().root(b"")? != outboard.root() => Err(OutboardError::Seals.into()),
         None => Ok(()),
-        Some(root) => layout.units_under(root).try_for_each(|unit| checked.trusted(unit).map(drop)),
+        Some(root) => layout.units_under(root).try_for_each(|unit| tree.trusted(unit).map(drop)),
     }
 }
 

@@ -22,7 +22,9 @@ pub(crate) fn outboard(pieces: &Pieces, place: &Input) -> Result<Option<Tree>, E
     }
     let bytes = pieces.outboard().map(|bytes| Box::new(bytes) as Box<dyn ReadAt + Send>);
     let opened = bytes.and_then(Outboard::open);
-    opened.map(Some).map_err(|error| mksum_io::Error::from_outboard(error, place).into())
+    opened
+        .map(|outboard| Some(Tree::owning(outboard)))
+        .map_err(|error| mksum_io::Error::from_outboard(error, place).into())
 }
 
 /// The result of verifying a file whose pieces span files, too.

@@ -1,8 +1,9 @@
 //! Verified bytes that are on this machine already.
 
+use crate::kept::Tree;
 use crate::sink::Sink;
 use mksum::Subtree;
-use mksum::outboard::{Checked, Outboard, ReadAt};
+use mksum::outboard::{KeptLayout, Outboard, ReadAt};
 use mksum_io::outboard::{Finding, append, verify};
 use mksum_io::{Error, File, Input, Options, open_replica};
 use std::ops::Range;
@@ -38,27 +39,27 @@ const GROUP: u64 = 1 << 20;
 ///
 /// # Errors
 /// If the copy cannot be written, or the outboard not be read. What the older file does not have, or the disk cannot read, is missing.
-pub fn copy<R: ReadAt>(
+pub fn copy(
     seed: &Path,
     missing: Vec<Range<u64>>,
-    outboard: &Outboard<R>,
+    tree: &Tree,
     sink: &mut Sink,
     options: &Options,
 ) -> Result<Vec<Range<u64>>, Error> {
     let Ok(mut replica) = open_replica(&seed.into(), options) else { return Ok(missing) };
-    let (judge, mut rest, mut bytes) = (Checked::new(outboard), Vec::new(), Vec::new());
+    let (mut rest, mut bytes) = (Vec::new(), Vec::new());
     let wrong = |error| Error::from_outboard(error, seed);
-    for group in missing.into_iter().flat_map(|range| groups(outboard, range)) {
+    for group in missing.into_iter().flat_map(|range| groups(tree.outboard().layout(), range)) {
         let start = group[0].start;
         bytes.resize((group[group.len() - 1].end() - start) as usize, 0);
         let place = |unit: &Subtree| (unit.start - start) as usize..(unit.end() - start) as usize;
         let right = match replica.read(start, &mut bytes) {
-            Ok(()) => judge.accepts_each(&group, &bytes).map_err(wrong)?,
+            Ok(()) => tree.accepts_each(&group, &bytes).map_err(wrong)?,
             // It may be able to read others than the one that failed.
             Err(_) => {
                 let mut one = |unit: &Subtree| {
                     let bytes = &mut bytes[place(unit)];
-                    Ok(replica.read(unit.start, bytes).is_ok() && judge.accepts(*unit, bytes).map_err(wrong)?)
+                    Ok(replica.read(unit.start, bytes).is_ok() && tree.accepts(*unit, bytes).map_err(wrong)?)
                 };
                 group.iter().map(&mut one).collect::<Result<_, Error>>()?
             }
@@ -77,8 +78,8 @@ pub fn copy<R: ReadAt>(
 }
 
 /// The units of a range, as many at a time as are hashed at once.
-fn groups<R: ReadAt>(outboard: &Outboard<R>, range: Range<u64>) -> impl Iterator<Item = Vec<Subtree>> {
-    let mut units = units(outboard, range).peekable();
+fn groups(layout: KeptLayout, range: Range<u64>) -> impl Iterator<Item = Vec<Subtree>> {
+    let mut units = units(layout, range).peekable();
     std::iter::from_fn(move || {
         let mut group = vec![units.next()?];
         while let Some(unit) = units.next_if(|unit| unit.end() - group[0].start <= GROUP) {
@@ -89,8 +90,8 @@ fn groups<R: ReadAt>(outboard: &Outboard<R>, range: Range<u64>) -> impl Iterator
 }
 
 /// The units of a range.
-pub fn units<R: ReadAt>(outboard: &Outboard<R>, range: Range<u64>) -> impl Iterator<Item = Subtree> {
-    let (layout, mut at) = (outboard.layout(), range.start);
+pub fn units(layout: KeptLayout, range: Range<u64>) -> impl Iterator<Item = Subtree> {
+    let mut at = range.start;
     std::iter::from_fn(move || {
         let unit = layout.unit_over(at).filter(|_| at < range.end)?;
         at = unit.end();

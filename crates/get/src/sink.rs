@@ -13,6 +13,8 @@ pub struct Sink {
     /// The file.
     pub file: Option<Partial>,
     ordered: Option<Ordered>,
+    /// Buffers that are free. A fresh one costs the system's time for each of its pages.
+    pub spare: Vec<Vec<u8>>,
 }
 
 /// What gets the bytes in order, and the verified bytes that wait for those before them.
@@ -26,16 +28,14 @@ struct Ordered {
 
 impl Ordered {
     /// The bytes that may wait, at most, but for one request.
-    const AHEAD: u64 = 32 << 20;
+    const AHEAD: u64 = 16 << 20;
 
-    fn put(&mut self, start: u64, bytes: &[u8]) -> Result<(), Error> {
-        if start != self.next {
-            self.waiting.insert(start, bytes.to_vec());
-            return Ok(());
-        }
+    /// Takes bytes that are the next ones, and those after them that have waited. The buffers of these are free then.
+    fn put(&mut self, bytes: &[u8], spare: &mut Vec<Vec<u8>>) -> Result<(), Error> {
         self.write(bytes)?;
         while let Some(bytes) = self.waiting.remove(&self.next) {
             self.write(&bytes)?;
+            spare.push(bytes);
         }
         Ok(())
     }
@@ -55,12 +55,12 @@ impl Ordered {
 impl Sink {
     /// A file.
     pub fn of_file(file: Partial) -> Sink {
-        Sink { file: Some(file), ordered: None }
+        Sink { file: Some(file), ..Sink::default() }
     }
 
     /// A writer, which gets all bytes in order.
     pub fn of_writer(out: Arc<Mutex<dyn Write + Send>>) -> Sink {
-        Sink { file: None, ordered: Some(Ordered { out: Some(out), ..Ordered::default() }) }
+        Sink { ordered: Some(Ordered { out: Some(out), ..Ordered::default() }), ..Sink::default() }
     }
 
     /// Has other sums get all bytes in order. Nothing was put before.
@@ -76,7 +76,38 @@ impl Sink {
         if let Some(file) = &self.file {
             file.write_at(bytes, start)?;
         }
-        self.ordered.as_mut().map_or(Ok(()), |ordered| ordered.put(start, bytes))
+        match &mut self.ordered {
+            Some(ordered) if ordered.next == start => ordered.put(bytes, &mut self.spare)?,
+            Some(ordered) => drop(ordered.waiting.insert(start, bytes.to_vec())),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Writes a buffer of verified bytes to their place, without a copy if they wait for those before them.
+    ///
+    /// # Errors
+    /// As [`Sink::put`].
+    pub fn put_buffer(&mut self, start: u64, bytes: Vec<u8>) -> Result<(), Error> {
+        match &mut self.ordered {
+            Some(ordered) if ordered.next != start => {
+                if let Some(file) = &self.file {
+                    file.write_at(&bytes, start)?;
+                }
+                ordered.waiting.insert(start, bytes);
+                Ok(())
+            }
+            _ => {
+                let put = self.put(start, &bytes);
+                self.spare.push(bytes);
+                put
+            }
+        }
+    }
+
+    /// The bytes that it holds at most before it has those that come first.
+    pub fn room(&self) -> u64 {
+        self.ordered.as_ref().map_or(u64::MAX, |_| Ordered::AHEAD)
     }
 
     /// The offset before which ranges may begin that are fetched now.

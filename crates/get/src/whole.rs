@@ -4,7 +4,9 @@ use crate::also::{Sums, in_words};
 use crate::error::{Error, write};
 use crate::request::{Got, Outcome, Request, Target};
 use mksum::{Root, Spec};
-use mksum_io::{File, Input, Job, Options, Partial, Roots, Throttle, check_room, hash, hash_reader, open_bytes_from};
+use mksum_io::{
+    Ahead, File, Input, Job, Options, Partial, Roots, Throttle, check_room, hash, hash_reader, open_bytes_from,
+};
 use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
@@ -109,7 +111,7 @@ enum Broken {
 
 /// Opens a mirror behind the bytes that are there.
 fn open(place: &Input, start: u64, options: &Options) -> Result<Box<dyn Read + Send>, Broken> {
-    open_bytes_from(place, start, options).map_err(|error| {
+    open_bytes_from(place, start, Ahead::Yes, options).map_err(|error| {
         let (why, is_shorter) = (error.to_string(), || File::open(place, options).is_ok_and(|file| file.len() < start));
         match start > 0 && is_shorter() {
             true => Broken::Other { why, begun: start },

@@ -51,7 +51,7 @@ pub use jobs::{Job, hash, hash_reader};
 pub use many::{Hashed, hash_all, hash_items, jobs_ahead};
 pub use merklize::{Leaves, Merklized, merklize, random};
 pub use mksum_sums::url::Url;
-pub use objects::{Ahead, Listed, Listing, Object, Objects, StoredSums};
+pub use objects::{Ahead, Link, Listed, Listing, Object, Objects, StoredSums};
 pub use open::{open_bytes, open_bytes_from, open_regular};
 pub use options::{Meter, Mode, Options, Stop, Throttle, available_threads};
 pub use partial::{Partial, check_room};

@@ -60,6 +60,19 @@ pub struct StoredSums {
     /// The sums: headers of the store, their names in lower case. The `etag` is without quotes, and is not there where the store
     /// makes it of something else than the bytes.
     pub sums: Vec<(String, String)>,
+    /// The links of a web server's response.
+    pub links: Vec<Link>,
+}
+
+/// A link from an object to another one (RFC 8288).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The URL on a web server that it leads to.
+    pub url: Url,
+    /// The relation types, in lower case.
+    pub relations: Vec<String>,
+    /// The media type that is expected there, in lower case.
+    pub media_type: Option<String>,
 }
 
 /// Objects as a store lists them, without a request for each.

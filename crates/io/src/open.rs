@@ -38,25 +38,35 @@ pub(crate) enum Waiting {
     Never,
 }
 
+/// The bytes of the first request for an object of which nothing is fetched ahead.
+const FIRST: u64 = 4 << 20;
+
 /// Opens a file or an object to be read once, from its beginning to its end.
 ///
 /// # Errors
 /// If it cannot be opened.
 pub fn open_bytes(input: &Input, options: &Options) -> Result<Box<dyn Read + Send>, Error> {
-    open_bytes_from(input, 0, options)
+    open_bytes_from(input, 0, Ahead::Yes, options)
 }
 
-/// Opens a file or an object to be read once, from the offset `start` to its end.
+/// Opens a file or an object to be read once, from the offset `start` to its end. Without bytes ahead, an object takes a request for its first
+/// 4 MiB, and one for each read after them.
 ///
 /// # Errors
 /// If it cannot be opened, or is shorter.
-pub fn open_bytes_from(input: &Input, start: u64, options: &Options) -> Result<Box<dyn Read + Send>, Error> {
+pub fn open_bytes_from(
+    input: &Input,
+    start: u64,
+    ahead: Ahead,
+    options: &Options,
+) -> Result<Box<dyn Read + Send>, Error> {
     let fail = |error| Error::Open { path: input.clone(), error };
     match input {
         Input::Url(url) => {
             let objects = options.objects.as_ref().ok_or_else(|| no_objects(url))?;
             // From the byte before: servers refuse ranges that begin at the end.
-            let object = objects.open(url, start.saturating_sub(1)..u64::MAX, Ahead::Yes)?;
+            let end = if ahead == Ahead::Yes { u64::MAX } else { start.saturating_add(FIRST) };
+            let object = objects.open(url, start.saturating_sub(1)..end, ahead)?;
             match object.len() < start {
                 true => Err(fail(shorter(start, object.len()))),
                 false => Ok(Box::new(InOrder { object, at: start })),

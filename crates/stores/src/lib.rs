@@ -14,6 +14,7 @@ mod given;
 #[cfg(feature = "hdfs")]
 mod hdfs;
 mod limits;
+mod links;
 mod listing;
 mod names;
 mod netrc;

@@ -30,6 +30,9 @@ impl Arrived {
 }
 
 impl Part {
+    /// The bytes that [`Part::take`] waits for at once.
+    const PIECE: usize = 256 << 10;
+
     pub fn new(start: u64, len: u64) -> Part {
         Part { start, len, arrived: Mutex::default(), more: Condvar::new() }
     }
@@ -75,14 +78,7 @@ impl Part {
     pub fn read(&self, start: u64, out: &mut [u8]) -> Result<(), (u64, Fault)> {
         let from = start - self.start;
         let to = from + out.len() as u64;
-        let mut arrived = self.lock();
-        while arrived.have() < to {
-            if let Some(fault) = &arrived.failure {
-                return Err((self.start + arrived.have(), fault.clone()));
-            }
-            arrived.wanted = Some(arrived.wanted.map_or(to, |wanted| wanted.min(to)));
-            arrived = self.more.wait(arrived).unwrap_or_else(PoisonError::into_inner);
-        }
+        let arrived = self.wait(to)?;
         let first = arrived.ends.partition_point(|&end| end <= from);
         let last = arrived.ends.partition_point(|&end| end < to);
         // They are shared, not copied: whoever brings more need not wait.
@@ -101,6 +97,36 @@ impl Part {
             (out, skipped) = (later, 0);
         }
         Ok(())
+    }
+
+    /// Fills `out` with all of its bytes, and drops them: a part that has one reader is never held twice. It has none to be read afterwards.
+    ///
+    /// # Errors
+    /// As [`Part::read`].
+    pub fn take(&self, out: &mut [u8]) -> Result<(), (u64, Fault)> {
+        let mut done = 0;
+        while done < out.len() {
+            let wanted = out.len().min(done + Self::PIECE) as u64;
+            let chunks = std::mem::take(&mut self.wait(wanted)?.chunks);
+            for chunk in chunks {
+                out[done..][..chunk.len()].copy_from_slice(&chunk);
+                done += chunk.len();
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until it has `count` bytes.
+    fn wait(&self, count: u64) -> Result<MutexGuard<'_, Arrived>, (u64, Fault)> {
+        let mut arrived = self.lock();
+        while arrived.have() < count {
+            if let Some(fault) = &arrived.failure {
+                return Err((self.start + arrived.have(), fault.clone()));
+            }
+            arrived.wanted = Some(arrived.wanted.map_or(count, |wanted| wanted.min(count)));
+            arrived = self.more.wait(arrived).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(arrived)
     }
 
     fn lock(&self) -> MutexGuard<'_, Arrived> {
@@ -138,5 +164,25 @@ mod tests {
         assert_eq!(read(104, 3).join().unwrap().unwrap(), b"efg");
         part.push(Bytes::from_static(b"ijk"));
         assert_eq!(part.have(), 10);
+    }
+
+    #[test]
+    fn a_part_that_is_taken_keeps_no_bytes() {
+        let (part, bytes) = (Arc::new(Part::new(100, 700_000)), vec![7; 700_000]);
+        part.push(Bytes::from_static(b"abc"));
+        let taken = thread::spawn({
+            let part = part.clone();
+            move || {
+                let mut out = vec![0; 700_000];
+                part.take(&mut out).map(|()| out)
+            }
+        });
+        bytes[3..].chunks(300_000).for_each(|chunk| part.push(Bytes::copy_from_slice(chunk)));
+        assert_eq!(taken.join().unwrap().unwrap(), [&b"abc"[..], &bytes[3..]].concat());
+        assert_eq!((part.have(), part.lock().chunks.len()), (700_000, 0));
+        let part = Part::new(100, 10);
+        part.push(Bytes::from_static(b"abc"));
+        part.fail(Fault::Missing);
+        assert_eq!(part.take(&mut [0; 10]), Err((103, Fault::Missing)));
     }
 }

@@ -3,6 +3,7 @@
 use crate::client::{Client, Clients};
 use crate::failure::Fault;
 use crate::given::given;
+use crate::links;
 use crate::listing;
 use crate::object::{Body, First, Source, Version};
 use crate::part::Part;
@@ -20,7 +21,7 @@ use std::hint;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
 
@@ -122,7 +123,6 @@ impl Stores {
 
     fn runtime(&self) -> Result<&Runtime, Fault> {
         let begin = || {
-            keep_freed_memory();
             let threads = available_threads().clamp(1, 4);
             Builder::new_multi_thread()
                 .worker_threads(threads)
@@ -193,6 +193,10 @@ impl Stores {
             None => self.begin(url, first)?,
         };
         let runtime = self.runtime()?;
+        if ahead == Ahead::Yes {
+            static ONCE: Once = Once::new();
+            ONCE.call_once(keep_freed_memory);
+        }
         let opened = runtime.block_on(opening).map_err(|error| Fault::Fetch(error.to_string()))?;
         let (source, version, first) = opened?;
         let (of, runtime) = ((source, version), runtime.handle().clone());
@@ -283,7 +287,9 @@ impl Objects for Stores {
         let etag = version.etag.as_deref().filter(|_| matches!(store, Store::S3(_) | Store::Google(_)) && !encrypted);
         let mut sums: Vec<_> = etag.map(|etag| ("etag".into(), etag.trim_matches('"').into())).into_iter().collect();
         sums.extend(SUMS.iter().filter_map(|name| Some((name.to_string(), text(name)?))));
-        Ok(StoredSums { len: version.len, version: version.text(), sums })
+        let links = text("link").filter(|_| matches!(store, Store::Web(_)));
+        let links = links.map_or_else(Vec::new, |text| links::links(url, &text));
+        Ok(StoredSums { len: version.len, version: version.text(), sums, links })
     }
 
     fn put(&self, url: &Url, content: &mut dyn Read, len: u64) -> Result<(), Error> {

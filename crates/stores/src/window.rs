@@ -176,10 +176,15 @@ impl Window {
                 return Err(fault.at(&self.url, start));
             }
             // A part that is not kept lives as long as it is read.
-            let (part, _entry) = self.part(start, end);
+            let (part, entry) = self.part(start, end);
             let len = end.min(part.end()) - start;
             let (now, later) = out.split_at_mut(len as usize);
-            part.read(start, now).map_err(|(offset, fault)| fault.at(&self.url, offset))?;
+            let read = match entry {
+                // Begun for this read alone.
+                Some(Entry { served: 0, .. }) => part.take(now),
+                _ => part.read(start, now),
+            };
+            read.map_err(|(offset, fault)| fault.at(&self.url, offset))?;
             (start, out) = (start + len, later);
         }
         Ok(())

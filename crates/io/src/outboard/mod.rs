@@ -194,7 +194,7 @@ impl Stored {
     }
 
     /// The bytes that are copied at a time.
-    const COPIED: u64 = 8 << 20;
+    const COPIED: u64 = 4 << 20;
 
     /// Writes a copy of all its bytes.
     ///
