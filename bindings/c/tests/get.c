@@ -84,19 +84,20 @@ int main(int count, char **arguments)
     seen.cancel = 0;
     EXPECT(mksum_get(both, 2, root, below("a"), NULL, &got, &options) == MKSUM_OK);
     EXPECT(same(below("a"), original) && !is_there(below("a.part")));
-    EXPECT(got.wrong > 0 && got.resumed == 0 && got.reused == 0 && seen.done > 0 && seen.done == seen.all);
-    EXPECT(got.fetched == seen.all + got.wrong);
+    /* Whether it was asked for them is chance, and a slow range is asked of both. */
+    EXPECT(got.resumed == 0 && got.reused == 0 && seen.done > 0 && seen.done == seen.all);
+    EXPECT(got.fetched >= seen.all + got.wrong);
 
     /* It is there. */
     EXPECT(mksum_get(both, 2, root, below("a"), NULL, &got, NULL) == MKSUM_OK && got.fetched == 0);
 
     /* The wrong mirror alone: what was right of it is kept, and only the rest is fetched from the other one. */
     how.connections = 2;
-    EXPECT(mksum_get(both, 1, root, below("b"), &how, &got, NULL) == MKSUM_DAMAGED);
+    EXPECT(mksum_get(both, 1, root, below("b"), &how, &got, NULL) == MKSUM_DAMAGED && got.wrong > 0);
     EXPECT(strstr(mksum_error(), "not whole") && strstr(mksum_error(), bad) && !strchr(mksum_error(), '\n'));
     EXPECT(!is_there(below("b")) && is_there(below("b.part")));
     EXPECT(mksum_get(&both[1], 1, root, below("b"), &how, &got, NULL) == MKSUM_OK && same(below("b"), original));
-    EXPECT(got.resumed > 0 && got.wrong == 0 && got.resumed + got.fetched == seen.all);
+    EXPECT(got.resumed > 0 && got.wrong == 0 && got.resumed + got.fetched >= seen.all);
 
     /* An outboard that is not there: the whole stream is hashed. The wrong mirror is asked first. */
     how.outboard = "/nonexistent.mkt";
