@@ -12,8 +12,8 @@ import sys
 from modules import circles, folders, imports
 
 HEIGHT = {"mksum-lanes": 0, "mksum-cache": 1, "mksum": 1, "mksum-io": 3, "mksum-gpu": 3, "mksum-sums": 2, "mksum-log": 2,
-          "mksum-stores": 4, "mksum-get": 4, "mksum-plan": 4, "mksum-catalogue": 5, "mksum-serve": 6, "mksum-mount": 5, "mksum-cli": 7,
-          "mksum-c": 6, "mksum-js": 6, "mksum-js-host": 0, "mksum-js-extra": 1,
+          "mksum-stores": 4, "mksum-get": 4, "mksum-plan": 4, "mksum-catalogue": 5, "mksum-serve": 6, "mksum-mount": 5,
+          "mksum-cli": 7, "mksum-c": 6, "mksum-js": 6, "mksum-js-host": 0, "mksum-js-extra": 1,
           "mksum-python": 6, "mksum-merkle": 3, "lab-lanes": 1}
 TESTS_ONLY = {"mksum-vectors", "mksum-fuzz"}
 # Folders of JavaScript: the package, what measures it, the page that hashes, the site around it. Others are below all of these.
