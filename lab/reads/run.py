@@ -9,6 +9,8 @@ open    SIZE bytes in the page cache, in order, by `readinto` of 16 MiB from `mk
         `mksum FILE`, which hashes them. The start of Python is counted. Bar: at least 0.85 of the rate.
 cold    the same from --disk, whose pages are dropped before each run, beside `readinto` of the plain file. Bar: at most 1.10
         times as long.
+tensors SIZE bytes in 16 tensors, loaded by safetensors from --disk, whose pages are dropped before each run: from
+        `mksum.open`, and from the plain file. Bar: at most 1.15 times as long.
 serve   SIZE bytes as four ranges at once by curl: from `mksum serve`, with and without --verify, beside nginx without sendfile.
         Bars: at least 0.8 of nginx's rate plain, 0.7 verified.
 mount   SIZE bytes in order, by dd in blocks of 1 MiB, through `mksum mount`, beside bindfs, a FUSE file system that passes reads
@@ -20,6 +22,7 @@ DIR is in memory, so that no disk decides. The file has the default format, rfc6
 
 import argparse
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -53,6 +56,17 @@ buffer, count = bytearray(16 << 20), 0
 while read := file.readinto(buffer):
     count += read
 sys.exit(count != %d)
+"""
+LOAD = """
+import sys
+import safetensors.numpy
+path, root = sys.argv[1:]
+if root:
+    import mksum
+    file = mksum.open(path, root=root)
+else:
+    file = open(path, "rb")
+sys.exit(len(safetensors.numpy.load(file.read())) != 16)
 """
 PORT, VERIFIED_PORT, NGINX_PORT = 8721, 8722, 8723
 
@@ -93,10 +107,11 @@ class Bench:
         self.site = folder / "site"
         self.file, self.root = self.made(self.site)
 
-    def made(self, folder):
-        """A file of random bytes with its outboard, and its root."""
+    def made(self, folder, head=b""):
+        """A file of random bytes after a head, with its outboard, and its root."""
         file = folder / "file"
         with open("/dev/urandom", "rb") as source, open(file, "wb") as target:
+            target.write(head)
             left = self.chosen.size
             while left:
                 left -= target.write(source.read(min(left, 16 << 20)))
@@ -131,6 +146,19 @@ class Bench:
             wall = self.timed("cold", commands, lambda: drop(file))
             ratio = wall["mksum.open"] / wall["open, not verified"]
             self.bar("cold: wall of mksum.open, against the plain file", ratio, 1.10, at_least=False)
+
+    def tensors(self):
+        length = self.chosen.size // 16
+        places = [[number * length, (number + 1) * length] for number in range(16)]
+        tensors = {str(at[0]): {"dtype": "U8", "shape": [length], "data_offsets": at} for at in places}
+        head = json.dumps(tensors).encode()
+        with tempfile.TemporaryDirectory(dir=self.chosen.disk) as place:
+            file, root = self.made(pathlib.Path(place), len(head).to_bytes(8, "little") + head)
+            load = [sys.executable, "-c", LOAD, str(file)]
+            commands = {"safetensors, not verified": [*load, ""], "safetensors, by mksum.open": [*load, root]}
+            wall = self.timed("tensors", commands, lambda: drop(file))
+            ratio = wall["safetensors, by mksum.open"] / wall["safetensors, not verified"]
+            self.bar("tensors: wall of loading verified, against not", ratio, 1.15, at_least=False)
 
     def serve(self):
         configuration = self.folder / "nginx.conf"
@@ -174,7 +202,7 @@ class Bench:
 
 
 def main():
-    cases = ["open", "cold", "serve", "mount"]
+    cases = ["open", "cold", "tensors", "serve", "mount"]
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("mksum", type=os.path.abspath)
     options.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(cases))
