@@ -47,8 +47,8 @@ impl Spec {
 
     /// Whether not even parts are joined, and the reason, where something is unsupported.
     fn unsupported(&self) -> Option<(bool, &'static str)> {
-        match (self.layout(), self.hash()) {
-            (Layout::Found(_), _) => Some((
+        match self.layout() {
+            Layout::Found(_) => Some((
                 true,
                 "only a scan of the whole input finds its leaves: choose a format with leaves of one length",
             )),
@@ -56,8 +56,8 @@ impl Spec {
                 true,
                 "its roots say whether a file is executable, which its bytes do not: choose a format of the content alone",
             )),
-            (Layout::Computed(_), Algorithm::Hash(_)) => None,
-            (Layout::Computed(_), _) => {
+            Layout::Computed(_) if matches!(self.hash(), Algorithm::Hash(_)) => None,
+            Layout::Computed(_) => {
                 Some((false, "anybody can find other bytes with the same checksum: choose a format of a hash"))
             }
         }

@@ -22,7 +22,7 @@ Prove       prove, check-proof      that a file contains some bytes
             log       keep an append-only log with proofs (mksum log -h)
 Cluster     plan, map, missing, join     hash in parts, on many machines
 Expert      merklize  compute all nodes of a tree, on a GPU too
-            formats, devices, completions, man
+            formats, which, devices, completions, man
 
 'mksum help' shows all options and examples, 'mksum help COMMAND' those of a
 command. Everywhere: -q, -v, -C DIR, --color, --no-progress; mostly: --json.
@@ -202,13 +202,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum formats --json", "the same as JSON"),
         ],
     ),
-    (
-        "which",
-        &[
-            ("mksum which d41d8cd98f00b204e9800998ecf8427e", "32 digits: MD5, and what else"),
-            ("mksum --expect d41d8cd98f00b204e9800998ecf8427e FILE", "the format in which a file has it"),
-        ],
-    ),
+    ("which", &[("mksum which d41d8cd98f00b204e9800998ecf8427e", "32 digits: MD5, and what else")]),
     ("devices", &[("mksum devices", "CPU kernels and GPUs"), ("mksum devices -v", "with their measured costs")]),
     ("help", &[("mksum help verify", "the help of a command")]),
     ("man", &[("mksum man keep | man -l -", "read a page"), ("mksum man --directory man1", "write all pages")]),
