@@ -66,7 +66,7 @@ export default function ({ test, assert, lines }) {
                 const made = orWhyNot(() => Proof.ofRange(format, data, start, end));
                 count++;
                 if (typeof made === "string") {
-                    assert.match(made, / has no proofs, because /, row);
+                    assert.ok(made.includes(" has no proofs, because "), row);
                     continue;
                 }
                 const proof = Proof.parse(made.toBytes());
