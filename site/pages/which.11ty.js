@@ -33,7 +33,7 @@ function section({ bytes, parts, base64, formats }) {
             `<tr data-format="${escape(name)}"><th scope="row"><a href="${page}"><code>${escape(name)}</code></a></th>` +
             `<td>${hashes.map((hash) => `<code>${escape(hash)}</code>`).join(" ")}</td><td>${marks(about)}</td><td>${marks(same)}</td></tr>`,
     );
-    return `<section class="form" data-bytes="${bytes}" data-parts="${parts}" aria-labelledby="${id}">
+    return `<section class="form" data-bytes="${bytes}" data-parts="${parts}" data-base64="${base64}" aria-labelledby="${id}">
 <h2 id="${id}">${escape(name)}</h2>
 <div class="scroll" role="group" tabindex="0" aria-label="Table: ${escape(name)}"><table>
 <thead><tr><th scope="col">format</th><th scope="col">with the hash</th><th scope="col">root of</th><th scope="col">same output as</th></tr></thead>

@@ -25,7 +25,7 @@ async function withCopy(use) {
 /** Changes the title of a page, which makes a new version of the site. */
 function release(folder, title) {
     const file = path.join(folder, "docs/index.html");
-    writeFileSync(file, readFileSync(file, "utf8").replace(/<h1>[^<]*/, `<h1>${title}`));
+    writeFileSync(file, readFileSync(file, "utf8").replace(/(<h1[^>]*>)[^<]*/, `$1${title}`));
     precache(folder, worker);
 }
 

@@ -42,6 +42,8 @@ test("the page shows what fits", () =>
         const all = (await shown()).length;
         await page.fill("#sum", "8474cb1b0e5ab0edb8589142647eb461-5");
         assert.deepEqual(await shown(), ["s3"]);
+        await page.fill("#sum", "Fu3ajoKSTy1d7v3Mg7Lk7Q==-3");
+        assert.deepEqual(await shown(), ["s3"]);
         await page.fill("#sum", `${HEX}  big.txt`);
         const fits = await shown();
         for (const name of ["rfc6962", "plain", "sha256", "blake3", "sm3"]) assert.ok(fits.includes(name), name);
