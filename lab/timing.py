@@ -57,3 +57,12 @@ def measure(case, commands, amount, unit, rounds, before=lambda: None):
 
 def output(command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def judged(words, figure, limit, unit, at_least):
+    """Prints whether a figure meets its bar, and returns the line."""
+    is_met = figure >= limit if at_least else figure <= limit
+    word = "at least" if at_least else "at most"
+    line = f"{'met' if is_met else 'MISSED':<7} {words}: {figure:.3f} {unit}, {word} {limit:.3f}"
+    print(line, flush=True)
+    return line

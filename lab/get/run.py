@@ -37,7 +37,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from timing import measure, output
+from timing import judged, measure, output
 
 PIECE, LEAF, GIGABIT, HELD = 1 << 20, 64 << 10, 125_000_000, 0.1
 CONFIGURATION = """
@@ -137,10 +137,7 @@ class Bench:
         self.chosen, self.folder, self.out, self.bars = chosen, folder, folder / "out", []
 
     def bar(self, words, figure, limit, unit, at_least=False):
-        is_met = figure >= limit if at_least else figure <= limit
-        self.bars.append(f"{'met' if is_met else 'MISSED':<7} {words}: {figure:.3f} {unit}, "
-                         f"{'at least' if at_least else 'at most'} {limit:.3f}")
-        print(self.bars[-1], flush=True)
+        self.bars.append(judged(words, figure, limit, unit, at_least))
 
     def file(self, name, size):
         file = self.folder / "site" / name

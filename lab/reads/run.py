@@ -32,7 +32,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from timing import measure, output
+from timing import judged, measure, output
 
 CONFIGURATION = """
 daemon off; master_process off; error_log /dev/null; pid {folder}/pid;
@@ -120,10 +120,7 @@ class Bench:
         return file, f"rfc6962:sha256:64KiB:{output([self.chosen.mksum, 'keep', file]).split()[-1]}"
 
     def bar(self, words, figure, limit, at_least=True):
-        is_met = figure >= limit if at_least else figure <= limit
-        word = "at least" if at_least else "at most"
-        self.bars.append(f"{'met' if is_met else 'MISSED':<7} {words}: {figure:.3f} times, {word} {limit:.2f}")
-        print(self.bars[-1], flush=True)
+        self.bars.append(judged(words, figure, limit, "times", at_least))
 
     def timed(self, case, commands, before=lambda: None):
         """Returns the median wall seconds of each command by its name."""
