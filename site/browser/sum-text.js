@@ -4,7 +4,8 @@ const TAGGED = /^\\?([A-Za-z0-9][\w:.,= /-]*?) ?\((.*)\) ?= ?(\S+)$/;
 const NAMED = /^(?:(md5|sha1|sha224|sha256|sha384|sha512|blake3)[-:])(\S+)$/i;
 
 /**
- * Returns `{bytes, parts, tag}`: the size of the digest, whether the number of parts follows, and the format that the text names.
+ * Returns `{bytes, base64, parts, tag}`: the size of the digest, whether it is in base64 rather than hex, whether the number of parts
+ * follows, and the format that the text names.
  * Returns undefined if it is no sum.
  */
 export function read(text) {
@@ -20,9 +21,9 @@ function sized(text, tag) {
     // Software Heritage's identifiers have a word before their digits.
     const [sum, parts] = text.replace(/^swh:1:[a-z]{3}:/, "").split(/-(?=\d+$)/);
     const found = { parts: parts !== undefined, tag };
-    if (/^(?:[0-9a-f]{2})+$/i.test(sum)) return { bytes: sum.length / 2, ...found };
+    if (/^(?:[0-9a-f]{2})+$/i.test(sum)) return { bytes: sum.length / 2, base64: false, ...found };
     if (/^[A-Za-z0-9+/]+={0,2}$/.test(sum) && sum.length % 4 === 0) {
-        return { bytes: (sum.length / 4) * 3 - (sum.length - sum.replace(/=+$/, "").length), ...found };
+        return { bytes: (sum.length / 4) * 3 - (sum.length - sum.replace(/=+$/, "").length), base64: true, ...found };
     }
     return undefined;
 }

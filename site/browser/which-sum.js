@@ -13,13 +13,12 @@ show();
 function show() {
     const empty = input.value.trim() === "";
     const found = empty ? undefined : read(input.value);
-    // Before the number of parts, S3 has MD5 in hex and all others in base64; elsewhere programs take both.
-    const inHex = /(?:^|\W)(?:[\da-f]{2})+-\d+\W*(?:$|\s)/i.test(input.value);
     let formats = 0;
     for (const section of sections) {
         const { bytes, parts, base64 } = section.dataset;
+        // Before the number of parts, S3 has MD5 in hex and all others in base64; elsewhere programs take both.
         const fits = found && Number(bytes) === found.bytes && (parts === "true") === found.parts &&
-            (parts === "false" || (base64 === "false") === inHex);
+            (parts === "false" || (base64 === "true") === found.base64);
         section.hidden = !empty && !fits;
         if (fits) formats += section.querySelectorAll("tbody tr").length;
     }

@@ -12,19 +12,19 @@ const repository = path.dirname(path.resolve(source));
 const HEX = "b218795ca4e1183b0c91b518f866f3c4de0d5c255f87437b37aee17bc7cd06b3";
 
 test("sums are read alone and in lines of sum files", () => {
-    const sha256 = { bytes: 32, parts: false, tag: undefined };
+    const sha256 = { bytes: 32, base64: false, parts: false, tag: undefined };
     assert.deepEqual(read(HEX), sha256);
     assert.deepEqual(read(` ${HEX.toUpperCase()}\n`), sha256);
     assert.deepEqual(read(`${HEX}  big file.iso`), sha256);
     assert.deepEqual(read(`\\${HEX} *a\\nb`), sha256);
     assert.deepEqual(read(`rfc6962:sha256:64KiB (big (1).txt) = ${HEX}`), { ...sha256, tag: "rfc6962:sha256:64KiB" });
     assert.deepEqual(read(`SHA2-256(big.txt)= ${HEX}`), { ...sha256, tag: "SHA2-256" });
-    assert.deepEqual(read(`sha256-${Buffer.from(HEX, "hex").toString("base64")}`), { ...sha256, tag: "sha256" });
+    assert.deepEqual(read(`sha256-${Buffer.from(HEX, "hex").toString("base64")}`), { ...sha256, base64: true, tag: "sha256" });
     assert.deepEqual(read(`sha256:${HEX}`), { ...sha256, tag: "sha256" });
-    assert.deepEqual(read('"8474cb1b0e5ab0edb8589142647eb461-5"'), { bytes: 16, parts: true, tag: undefined });
-    assert.deepEqual(read("++oh/w==-3"), { bytes: 4, parts: true, tag: undefined });
-    assert.deepEqual(read("swh:1:cnt:4b825dc642cb6eb9a060e54bf8d69288fbee4904"), { bytes: 20, parts: false, tag: undefined });
-    assert.deepEqual(read("00000000"), { bytes: 4, parts: false, tag: undefined });
+    assert.deepEqual(read('"8474cb1b0e5ab0edb8589142647eb461-5"'), { bytes: 16, base64: false, parts: true, tag: undefined });
+    assert.deepEqual(read("++oh/w==-3"), { bytes: 4, base64: true, parts: true, tag: undefined });
+    assert.deepEqual(read("swh:1:cnt:4b825dc642cb6eb9a060e54bf8d69288fbee4904"), { bytes: 20, base64: false, parts: false, tag: undefined });
+    assert.deepEqual(read("00000000"), { bytes: 4, base64: false, parts: false, tag: undefined });
     for (const text of ["", "hello world", "abc", "12345", HEX.slice(1)]) assert.equal(read(text), undefined, text);
 });
 
