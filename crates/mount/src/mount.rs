@@ -153,8 +153,9 @@ fn take_away(unmounter: &mut SessionUnmounter, point: &Path, before: u64) -> Res
     let is_there = || fs::metadata(point).map_or(true, |metadata| metadata.dev() != before);
     match unmounted {
         Ok(()) if is_there() => Err(Error::new(point, left("it is in use, or something else is mounted here, too"))),
-        Ok(()) => Ok(()),
-        Err(error) => Err(Error::new(point, left(&reason(&error.into())))),
+        Err(error) if error != Errno::INVAL || is_there() => Err(Error::new(point, left(&reason(&error.into())))),
+        // Nothing is mounted, also where somebody else has unmounted it at the same time.
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
