@@ -6,7 +6,7 @@ use crate::error::reason;
 use crate::permits::Permits;
 use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
-use crate::{Error, Input, Object, Options, Refusal};
+use crate::{Error, Input, Mode, Object, Options, Refusal};
 use mksum::outboard::Identity;
 use mksum::{Digest, Digests, Found, Layout, Part, PartScan, Plan, Role, Shape, Spec, Subtree, Subtrees, Wanted};
 use std::fs::{self, Metadata};
@@ -213,12 +213,16 @@ impl File {
     /// # Errors
     /// If a read fails or the file ends before.
     pub fn fill(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
+        let mut pieces = out.chunks_mut(Self::PIECE as usize).zip((start..).step_by(Self::PIECE as usize));
+        if self.options().mode == Mode::Buffered {
+            return pieces.try_for_each(|(piece, offset)| self.reader.read_through(offset, piece));
+        }
         with_buffer(|buffer| {
-            for (piece, offset) in out.chunks_mut(Self::PIECE as usize).zip((start..).step_by(Self::PIECE as usize)) {
+            pieces.try_for_each(|(piece, offset)| {
                 let (read, _) = self.reader.read(offset, piece.len(), piece.len(), buffer)?;
                 piece.copy_from_slice(&read.bytes()[..piece.len()]);
-            }
-            Ok(())
+                Ok(())
+            })
         })
     }
 

@@ -1,5 +1,6 @@
 //! The response to a request.
 
+use crate::ahead::Ahead;
 use crate::body::Body;
 use crate::conditions::{allows_range, precluded};
 use crate::content::Content;
@@ -11,7 +12,6 @@ use crate::media;
 use crate::names::Names;
 use crate::range::{Asked, asked};
 use crate::site::Site;
-use hyper::body::Bytes;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
@@ -22,7 +22,8 @@ const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Answers a request: opens the file, and reads the first bytes that are sent. `is_local` is whether only this machine reaches the server.
 pub fn answer(site: &Site, request: &Parts, is_local: bool, event: Event, log: Log) -> Response<Body> {
-    let reply = Reply { headers: HeaderMap::new(), is_head: request.method == Method::HEAD, event, log };
+    let (is_head, ahead) = (request.method == Method::HEAD, site.ahead().clone());
+    let reply = Reply { headers: HeaderMap::new(), is_head, ahead, event, log };
     if is_local && !host::is_local(request) {
         let why = "the Host is neither an address nor localhost, by which a server for this machine alone is called";
         return reply.refuse(StatusCode::MISDIRECTED_REQUEST, why);
@@ -110,6 +111,7 @@ fn file(reply: Reply, request: &Parts, (name, content): (&[u8], Content), range:
 struct Reply {
     headers: HeaderMap,
     is_head: bool,
+    ahead: Ahead,
     event: Event,
     log: Log,
 }
@@ -154,10 +156,14 @@ impl Reply {
             let body = Body::of_bytes("", self.event, self.log);
             return respond(status, self.headers, Some(len), body);
         }
-        let first = if range.is_empty() { Ok(Bytes::new()) } else { content.bytes(content.first_of(&range)) };
+        let first = match range.is_empty() {
+            true => Ok(Vec::new()),
+            false => content.bytes(content.first_of(&range, Content::PIECE)),
+        };
         match first {
             Ok(first) => {
-                respond(status, self.headers, Some(len), Body::of_file(content, first, range, self.event, self.log))
+                let body = Body::of_file((content, self.ahead), first, range, self.event, self.log);
+                respond(status, self.headers, Some(len), body)
             }
             Err(error) => {
                 self.headers = HeaderMap::new();

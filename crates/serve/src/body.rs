@@ -1,5 +1,6 @@
 //! The body of a response, read piece by piece as the client takes it.
 
+use crate::ahead::Ahead;
 use crate::content::Content;
 use crate::event::{Event, Log};
 use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
@@ -16,8 +17,8 @@ pub struct Body {
     /// The bytes that are sent next, if they are there.
     next: Option<Bytes>,
     reading: Option<JoinHandle<Result<Bytes, Error>>>,
-    /// What the others are read from.
-    content: Option<Arc<Content>>,
+    /// What the others are read from, and the memory for reading ahead.
+    content: Option<(Arc<Content>, Ahead)>,
     /// The bytes of it that are not read yet.
     rest: Range<u64>,
     /// The bytes that are not sent yet.
@@ -35,9 +36,28 @@ impl Body {
     }
 
     /// A body of these bytes of a file, of which the first are there already: `first`.
-    pub fn of_file(content: Content, first: Bytes, range: Range<u64>, event: Event, log: Log) -> Body {
+    pub fn of_file(content: (Content, Ahead), first: Vec<u8>, range: Range<u64>, event: Event, log: Log) -> Body {
         let (left, rest) = (range.end - range.start, range.start + first.len() as u64..range.end);
-        Body { next: Some(first), reading: None, content: Some(Arc::new(content)), rest, left, event, log }
+        let content = Some((Arc::new(content.0), content.1));
+        Body { next: Some(first.into()), reading: None, content, rest, left, event, log }
+    }
+
+    /// Begins to read what follows, if nothing is being read: after `sent` bytes twice as many, if there is memory for them; with `sent`
+    /// zero, the least in any case.
+    fn read_on(&mut self, sent: usize) {
+        let Some((content, ahead)) = self.content.as_ref().filter(|_| self.reading.is_none() && !self.rest.is_empty())
+        else {
+            return;
+        };
+        let piece = (2 * sent as u64).clamp(Content::PIECE, Content::LONG_PIECE);
+        let range = content.first_of(&self.rest, piece);
+        let memory = match ahead.take(range.end - range.start) {
+            None if sent > 0 => return,
+            memory => memory,
+        };
+        self.rest.start = range.end;
+        let content = Arc::clone(content);
+        self.reading = Some(spawn_blocking(move || content.bytes(range).map(|bytes| Ahead::held(bytes, memory))));
     }
 
     /// Notes why the response ends before its end; the client sees that bytes are missing.
@@ -62,12 +82,7 @@ impl HttpBody for Body {
         let bytes = match self.next.take() {
             Some(bytes) => bytes,
             None => {
-                if self.reading.is_none() {
-                    let Some(content) = self.content.clone() else { return Poll::Ready(None) };
-                    let range = content.first_of(&self.rest);
-                    self.rest.start = range.end;
-                    self.reading = Some(spawn_blocking(move || content.bytes(range)));
-                }
+                self.read_on(0);
                 let Some(reading) = &mut self.reading else { return Poll::Ready(None) };
                 let read = ready!(Pin::new(reading).poll(context));
                 self.reading = None;
@@ -80,6 +95,8 @@ impl HttpBody for Body {
         };
         self.left -= bytes.len() as u64;
         self.event.sent += bytes.len() as u64;
+        // While these are sent.
+        self.read_on(bytes.len());
         Poll::Ready(Some(Ok(Frame::data(bytes))))
     }
 

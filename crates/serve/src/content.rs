@@ -3,7 +3,6 @@
 use crate::opened::Opened;
 use crate::tag::Tag;
 use base64ct::{Base64, Encoding};
-use hyper::body::Bytes;
 use mksum::Root;
 use mksum_io::{Error, Facts, File, Verified};
 use std::ops::Range;
@@ -31,8 +30,10 @@ enum Source {
 }
 
 impl Content {
-    /// The bytes that are read and held at once, for each client; of verified ones, all units that begin in them.
-    const PIECE: u64 = 64 << 10;
+    /// The bytes that are read and held at once for each client; of verified ones, all units that begin in them.
+    pub const PIECE: u64 = 64 << 10;
+    /// The same for a client that takes them quickly, while there is memory: many leaves are hashed side by side.
+    pub const LONG_PIECE: u64 = 1 << 20;
     /// The longest unit that is held for each client, in bytes. Longer ones are read in pieces, and kept for all clients.
     const UNIT: u64 = 1 << 20;
 
@@ -75,9 +76,9 @@ impl Content {
         }
     }
 
-    /// The bytes at the beginning of a range that are best read at once.
-    pub fn first_of(&self, range: &Range<u64>) -> Range<u64> {
-        let mut end = range.start.saturating_add(Content::PIECE);
+    /// The bytes at the beginning of a range that are best read at once, about `piece` of them.
+    pub fn first_of(&self, range: &Range<u64>, piece: u64) -> Range<u64> {
+        let mut end = range.start.saturating_add(piece);
         if let Source::Verified(verified, _) = &self.source {
             // To the end of a unit: what is read next begins with a whole one, which nobody needs to keep.
             let unit = verified.unit_over(end.min(range.end) - 1);
@@ -90,19 +91,19 @@ impl Content {
     ///
     /// # Errors
     /// If they cannot be read or verified, or the file has changed since it was opened.
-    pub fn bytes(&self, range: Range<u64>) -> Result<Bytes, Error> {
+    pub fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
         match &self.source {
             Source::Plain(file) => {
                 let bytes = file.bytes(range)?;
                 file.check_content()?;
-                Ok(bytes.into())
+                Ok(bytes)
             }
             Source::Verified(verified, opened) => {
                 let mut bytes = vec![0; (range.end - range.start) as usize];
                 match verified.read_at(range.start, &mut bytes) {
                     Ok(count) => {
                         bytes.truncate(count);
-                        Ok(bytes.into())
+                        Ok(bytes)
                     }
                     Err(error) => {
                         opened.forget(verified);

@@ -4,6 +4,7 @@
 //! ever written, and no file outside of what is served is read.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod answer;
 mod body;
 mod conditions;

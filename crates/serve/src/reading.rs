@@ -1,5 +1,6 @@
 //! How files are read.
 
+use crate::ahead::Ahead;
 use crate::opened::Opened;
 use mksum_io::Options;
 use mksum_sums::expected::Expected;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Reading {
     pub options: Options,
+    pub ahead: Ahead,
     /// Only bytes are sent that were verified through the file's outboard.
     pub verified: Option<Verifying>,
 }

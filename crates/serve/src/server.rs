@@ -25,7 +25,8 @@ use tokio::time::{sleep, timeout};
 /// The limits of what clients may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The connections at a time, 1 or more: others wait. Each takes two descriptors and up to 256 KiB of memory.
+    /// The connections at a time, 1 or more: others wait. Each takes two descriptors and up to 256 KiB of memory; all that
+    /// take bytes quickly share 64 MiB more.
     pub connections: usize,
     /// The time that a client may take to send the head of a request, or to take the next bytes of a response.
     pub patience: Duration,

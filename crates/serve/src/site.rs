@@ -1,5 +1,6 @@
 //! What is served, and at which paths.
 
+use crate::ahead::Ahead;
 use crate::folder::{Folder, Found, Missing, open_file, open_object};
 use crate::index::Item;
 use crate::reading::{Reading, Verifying};
@@ -57,7 +58,7 @@ impl Site {
             Verification::Root(root) => Some(Some(root)),
         };
         let verified = verified.map(|root| Verifying { root, opened: Arc::default() });
-        let reading = Reading { options, verified };
+        let reading = Reading { options, ahead: Ahead::default(), verified };
         let is_folder = |input: &Input| input.file().is_some_and(Path::is_dir);
         if reading.verified.as_ref().is_some_and(|verified| verified.root.is_some())
             && let Some(other) = inputs.iter().enumerate().find(|(index, input)| *index > 0 || is_folder(input))
@@ -80,6 +81,11 @@ impl Site {
             }
         }
         Ok(Site { root: Place::Several(places), reading })
+    }
+
+    /// The memory for reading ahead.
+    pub fn ahead(&self) -> &Ahead {
+        &self.reading.ahead
     }
 
     /// Finds what is at a path. Of an object, the bytes `part` will be read.
