@@ -202,7 +202,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum formats --json", "the same as JSON"),
         ],
     ),
-    ("which", &[("mksum which d41d8cd98f00b204e9800998ecf8427e", "32 digits: MD5, and what else")]),
+    (
+        "which",
+        &[
+            ("mksum which d41d8cd98f00b204e9800998ecf8427e", "32 digits: MD5, and what else"),
+            ("mksum which 'GlTJ5bEzFyk=' file.iso", "the format in which the file has this sum"),
+        ],
+    ),
     ("devices", &[("mksum devices", "CPU kernels and GPUs"), ("mksum devices -v", "with their measured costs")]),
     ("help", &[("mksum help verify", "the help of a command")]),
     ("man", &[("mksum man keep | man -l -", "read a page"), ("mksum man --directory man1", "write all pages")]),

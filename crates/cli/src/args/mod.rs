@@ -51,6 +51,7 @@ use mksum_io::Input;
 use numbers::number;
 use paths::{input, path};
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Examples and exit codes: the end of `--help`, and a part of the man page.
@@ -141,7 +142,7 @@ fn exits_or(good: &str, bad: &str, other: &str) -> String {
     override_usage = "mksum [OPTION]... [FILE]...\n       mksum -c [OPTION]... [SUMFILE]...\n       mksum keep | verify \
                       FILE...\n       mksum keep -r DIR\n       mksum status | update | verify -r [DIR]\n       mksum diff A B\n       mksum import DIR LIST...\n       mksum repair FILE... --from COPY\n       mksum get URL... --root ROOT -o FILE\n       mksum serve DIR\n       mksum mount SOURCE MOUNTPOINT\n       mksum torrent FILE -o TORRENT\n       mksum prove FILE \
                       --range A..B\n       mksum check-proof ROOT PROOF [BYTES]\n       mksum join [FILE] | -f dir PLACE=CATALOGUE...\n       mksum plan FILE...\n       mksum map [PLAN]\n       mksum missing PLAN LEDGER...\n       mksum join --plan PLAN LEDGER...\n       mksum merklize [LEAVES] [-o \
-                      NODES]\n       mksum log init | append | prove | follow DIR...\n       mksum formats | which SUM | devices | completions SHELL\n       mksum help | man [COMMAND]",
+                      NODES]\n       mksum log init | append | prove | follow DIR...\n       mksum formats | which SUM [FILE] | devices | completions SHELL\n       mksum help | man [COMMAND]",
     after_help = "Examples: 'mksum --help'. A command: 'mksum help COMMAND'. Formats: 'mksum formats'.",
     after_long_help = notes(),
     args_conflicts_with_subcommands = true,
@@ -271,15 +272,21 @@ pub enum Command {
         #[command(flatten)]
         help: Help,
     },
-    /// List the formats that a sum can be of, the usual ones first
+    /// List the formats that a sum can be of, the usual ones first; with a file, find the one
     ///
-    /// The sum is in hex, base64 or another form in which it is published, perhaps behind a name. Of a file, 'mksum --expect SUM FILE' finds
-    /// the one that has it.
-    #[command(after_long_help = exits("the list was printed", "the output failed"))]
+    /// The sum is in hex, base64 or another form in which it is published, perhaps behind a name. With FILE, this is
+    /// 'mksum --expect SUM FILE'.
+    #[command(after_long_help = exits(
+        "the list was printed, or the file has the sum",
+        "the output failed, or the file does not have the sum or could not be read"
+    ))]
     Which {
         /// The sum
         #[arg(value_name = "SUM")]
         sum: String,
+        /// The file or URL whose sum it may be
+        #[arg(value_name = "FILE")]
+        file: Option<OsString>,
         /// The command's own help.
         #[command(flatten)]
         help: Help,
@@ -655,7 +662,15 @@ pub fn read() -> Result<Args, Exit> {
     if before::asks_for_summary(&line, &names) {
         return Err(print_text(examples::SUMMARY.as_bytes()));
     }
-    let parsed = grammar.try_get_matches_from(line).and_then(|matches| Args::from_arg_matches(&matches));
+    let parse = |line: Vec<OsString>| {
+        grammar.clone().try_get_matches_from(line).and_then(|matches| Args::from_arg_matches(&matches))
+    };
+    let parsed = parse(line).and_then(|args| match args.command {
+        Some(Command::Which { sum, file: Some(file), .. }) => {
+            parse(vec!["mksum".into(), format!("--expect={sum}").into(), "--".into(), file])
+        }
+        _ => Ok(args),
+    });
     let args = parsed.map_err(|error| match error.exit_code() {
         0 => print_text(error.render().to_string().as_bytes()),
         _ => {
