@@ -207,8 +207,7 @@ site() {
     scripts/need.sh chromium firefox openssl rhash cargo:b3sum@1.8.2
     build
     scripts/site.sh
-    (cd site && npm test --silent)
-    (cd site/app && MKSUM="$target/release/mksum" npm test --silent)
+    (cd site && npm test --silent && MKSUM="$target/release/mksum" npm run --silent test:app)
 }
 
 # The Python package: source distribution, wheel, types, tests and recipes, on every Python that can be had.
