@@ -33,7 +33,7 @@ cluster() {
 }
 lanes() { lab/lanes/run.sh; }
 languages() { make -C languages table; }
-site() { lab/site/run.sh; }
+site() { lab/js/site/run.sh; }
 js() { lab/js/run.sh; }
 
 suites=(files many directories kept repair merklize pairs log get reads formats python cluster lanes languages site js)

@@ -23,7 +23,6 @@ ROOT = set("""
 LARGEST = 256 * 1024
 LARGE = {
     "vectors/wycheproof/hkdf.tsv": "rows of Project Wycheproof",
-    "vectors/wycheproof/hmac.tsv": "rows of Project Wycheproof",
 }
 PROGRAMS = {b"\x7fELF": "ELF", b"MZ": "PE"} | dict.fromkeys(
     [bytes.fromhex(magic) for magic in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe")], "Mach-O")

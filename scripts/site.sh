@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
-scripts/need.sh npm:site npm:site/app
+scripts/need.sh npm:site
 
 package=bindings/js/dist/index.js
 if ! [ -e $package ] || [ -n "$(find bindings/js/{src,scripts,wasm,extra,host} crates/{tree,lanes}/src -newer $package -print -quit)" ]; then

@@ -20,8 +20,8 @@ lint() {
     for lock in $(git ls-files '*Cargo.lock'); do
         cargo metadata --locked --format-version 1 --manifest-path "$(dirname "$lock")/Cargo.toml" >/dev/null
     done
-    cargo clippy --workspace --all-targets --quiet -- -D warnings
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+    cargo clippy --all-targets --quiet -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --quiet
     scripts/modules_test.py
     scripts/names.py --check
     scripts/layers.py
@@ -30,7 +30,7 @@ lint() {
 
 # Unit, integration, property and documentation tests of all crates.
 rust() {
-    cargo test --workspace --quiet
+    cargo test --quiet
 }
 
 # Every format has its page and its rows, and each row is what the slow definition says.
@@ -207,8 +207,7 @@ site() {
     scripts/need.sh chromium firefox openssl rhash cargo:b3sum@1.8.2
     build
     scripts/site.sh
-    (cd site && npm test --silent)
-    (cd site/app && MKSUM="$target/release/mksum" npm test --silent)
+    (cd site && npm test --silent && MKSUM="$target/release/mksum" npm run --silent test:app)
 }
 
 # The Python package: source distribution, wheel, types, tests and recipes, on every Python that can be had.
@@ -234,6 +233,8 @@ lab() {
 fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
     scripts/need.sh cargo:cargo-fuzz
+    # Compiling takes longer than the runs; a finding names functions.
+    export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_STRIP=none
     cargo +nightly fuzz build --sanitizer none --target-dir "$target/fuzz"
     cargo +nightly fuzz list | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$target/fuzz" "${FUZZ_SECONDS:-10}"
 }

@@ -506,7 +506,7 @@ def sha256tree(data, hash_name, leaf, salt):
 
 # ---- Xet -------------------------------------------------------------------------------------------------------------
 
-GEAR = [int(word, 16) for word in (pathlib.Path(__file__).parent / "gear.txt").read_text().split()]
+GEAR = [int(word, 16) for word in (pathlib.Path(__file__).parent.parent / "crates/tree/src/layout/gear.txt").read_text().split()]
 XET_KEYS = {  # DATA_KEY, INTERNAL_NODE_KEY, and the salt of files
     "leaf": "6697f5775b9550de3135cbaca597181c9de421109beb2b58b4d0b04b93adf229",
     "node": "017ec5c7a5472996fd946666b48a02e65ddd536f37c76dd2f86352e64a53713f",

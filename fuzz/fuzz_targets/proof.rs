@@ -6,8 +6,16 @@ use mksum::proof::{Claim, Proof, Trusted};
 use mksum::{Digest, Spec};
 
 /// Small leaves and every kind of shape.
-const FORMATS: [&str; 8] =
-    ["rfc6962:sha256:5", "plain:md5:3", "mtsum:sha1:7", "s3:sha1:9", "blake3", "btv2", "fsverity:sha256:1KiB", "dropbox"];
+const FORMATS: [&str; 8] = [
+    "rfc6962:sha256:5",
+    "plain:md5:3",
+    "mtsum:sha1:7",
+    "s3:sha1:9",
+    "blake3",
+    "btv2",
+    "fsverity:sha256:1KiB",
+    "dropbox",
+];
 
 fuzz_target!(|input: (&[u8], u8, u16, u16, u16, &[u8])| {
     let (bytes, format, len, one, other, change) = input;

@@ -8,6 +8,6 @@ if [ $# -gt 0 ] && [ "$1" != -- ]; then isal=$1; shift; fi
 if [ $# -gt 0 ]; then shift; fi
 RUSTFLAGS=$("$lab/peers.sh" "$isal")
 export RUSTFLAGS
-cargo build --release --quiet --manifest-path "$lab/Cargo.toml" --bin lab-lanes --features hashtree-rs
+cargo build --release --quiet --manifest-path "$lab/Cargo.toml" --features hashtree-rs
 note="$(date -u +%F), $(rustc --version | cut -d' ' -f1,2), $(grep -m1 'model name' /proc/cpuinfo | cut -d: -f2-)"
-exec python3 "$lab/told.py" lanes "$note" "${CARGO_TARGET_DIR:-$lab/target}/release/lab-lanes" "$@"
+exec python3 "$lab/told.py" "$note" "${CARGO_TARGET_DIR:-$lab/target}/release/lab-lanes" "$@"

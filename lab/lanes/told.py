@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a program of lab/lanes, prints its table and writes it as results/SUITE-*.json.
+"""Runs the program of lab/lanes, prints its table and writes it as results/lanes-*.json.
 
-    told.py SUITE NOTE COMMAND…
+    told.py NOTE COMMAND…
 
-SUITE is `lanes`. Figures are of samples of processor time; `least` and `most` are quartiles: a neighbour's cache
-still counts.
+Figures are of samples of processor time; `least` and `most` are quartiles: a neighbour's cache still counts.
 """
 
 import pathlib
@@ -15,34 +14,26 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import results
 
-SAMPLES = {"lanes": 15}  # ROUNDS in src/timing.rs
-FIGURES = re.compile(r"    (\S.*?)\s+([\d.]+) (GB/s|M/s|ms|cycles)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")
+SAMPLES = 15  # ROUNDS in src/timing.rs
+FIGURES = re.compile(r"    (\S.*?)\s+([\d.]+) (GB/s|M/s|ms)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+$")
 COMPARED = re.compile(r"(\S.*?)\s+([\d.]+) ns\s+([\d.]+) ns\s+([\d.]+)")
 
 
-def rows(lines, samples):
+def rows(lines):
     """Rows, and the unit of each case."""
     found, units, case = [], {}, None
     for line in lines:
         if figures := FIGURES.match(line):
             name, unit, *numbers = figures[1], figures[3], *map(float, figures.group(2, 4, 5))
-            found.append(
-                {
-                    "case": case,
-                    "subject": name,
-                    "median": numbers[0],
-                    "least": min(numbers),
-                    "most": max(numbers),
-                    "trials": samples,
-                }
-            )
+            spread = {"median": numbers[0], "least": min(numbers), "most": max(numbers), "trials": SAMPLES}
+            found.append({"case": case, "subject": name, **spread})
             units[case] = unit
         elif compared := COMPARED.match(line):
             # One message of ours and of the crate's: only medians are printed.
             name, length = compared[1].split(" of ")
             for subject, figure in ("mksum", float(compared[2])), ("crate", float(compared[3])):
                 row = {"case": name, "subject": subject, "x": int(length)}
-                found.append(row | dict.fromkeys(("median", "least", "most"), figure) | {"trials": samples})
+                found.append(row | dict.fromkeys(("median", "least", "most"), figure) | {"trials": SAMPLES})
             units[name] = "ns"
         elif line.strip() and not line.startswith((" ", "#")):
             case = line.strip()
@@ -51,7 +42,7 @@ def rows(lines, samples):
 
 
 def main():
-    suite, note, *command = sys.argv[1:]
+    note, *command = sys.argv[1:]
     lines = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         for line in running.stdout:
@@ -59,10 +50,10 @@ def main():
             print(line, end="", flush=True)
     if running.returncode:
         sys.exit(f"told.py: {command[0]}: exit status {running.returncode}; nothing is written")
-    found, cases = rows(lines, SAMPLES[suite])
+    found, cases = rows(lines)
     if not found:
         sys.exit(f"told.py: {command[0]} printed no figures")
-    print(results.write(suite, cases, found, spread="quartiles", note=note)[1], file=sys.stderr)
+    print(results.write("lanes", cases, found, spread="quartiles", note=note)[1], file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ const repository = path.dirname(path.resolve(source));
 const figures = every(repository);
 const page = new Map(pages.map((one) => [one.name, one.root]));
 /** Suites that are tables of the lab only. */
-const TABLES = new Set(["formats", "kept", "pairs", "python", "repair", "sha-unit", "site", "watch"]);
+const TABLES = new Set(["formats", "kept", "pairs", "python", "repair", "site", "watch"]);
 
 test("each suite of results has figures", () => {
     const shown = new Set(SUITES.map((suite) => suite.suite ?? suite.name));

@@ -21,6 +21,9 @@ for kind, columns in COLUMNS.items():
             continue
         for group in json.loads(path.read_text())["testGroups"]:
             for test in group["tests"]:
+                # These differ from the right tag in some bits: of an HMAC that is computed, not verified, they say nothing.
+                if kind == "hmac" and test["result"] == "invalid":
+                    continue
                 fields = [name.replace("_", "-"), test["tcId"], test["result"], *(test[column] for column in columns)]
                 lines.append("\t".join(map(str, fields)))
     (here / f"{kind}.tsv").write_text("\n".join(lines) + "\n")

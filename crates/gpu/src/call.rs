@@ -98,9 +98,6 @@ pub unsafe trait Calls: Debug + Send + Sync {
     fn build(&self, code: Code<'_>) -> Result<Handle, Error>;
 
     /// Returns a program's device binary; empty if the driver does not provide it.
-    ///
-    /// # Safety
-    /// As described above.
     unsafe fn binary(&self, program: Handle) -> Result<Vec<u8>, Error>;
 
     /// Returns the kernel called `name`.
@@ -110,9 +107,6 @@ pub unsafe trait Calls: Debug + Send + Sync {
     unsafe fn kernel(&self, program: Handle, name: &str) -> Result<Handle, Error>;
 
     /// Returns the largest number of work-items in a group of this kernel.
-    ///
-    /// # Safety
-    /// As described above.
     unsafe fn max_group(&self, kernel: Handle) -> Result<usize, Error>;
 
     /// Allocates `len` bytes of the host's memory that the device reads and writes directly: pinned, if the driver distinguishes it.
@@ -167,16 +161,10 @@ pub unsafe trait Calls: Debug + Send + Sync {
     ) -> Result<Handle, Error>;
 
     /// Waits until every command of a queue has ended.
-    ///
-    /// # Safety
-    /// As described above.
     unsafe fn wait(&self, queue: Handle) -> Result<(), Error>;
 
     /// Waits for two commands, of one queue or of two, and returns when the second began and ended, in nanoseconds after the first began:
     /// negative if it was before.
-    ///
-    /// # Safety
-    /// As described above.
     unsafe fn times(&self, first: Handle, event: Handle) -> Result<Range<i64>, Error>;
 
     /// Releases an object. Failures are ignored, because no caller could handle them.

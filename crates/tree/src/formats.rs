@@ -250,52 +250,52 @@ const ANY_HASH: &[Algorithm] = &[
 /// Nodes without prefixes.
 const PLAIN: Nodes = Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::Promote, empty: Empty::Hash };
 
+/// What most formats have: a row says what is other.
+const TREE: Family = Family {
+    name: "tree",
+    about: "",
+    same_as: "",
+    met_in: MetIn::Trees,
+    hashes: &[Algorithm::Hash(Hash::Sha256)],
+    leaf: LeafRule::Whole,
+    options: &[],
+    tag: None,
+    nodes: PLAIN,
+    text: Text::Hex,
+    foreign: &[],
+};
+
 /// Every format, the default first.
 pub static FAMILIES: &[Family] = &[
     Family {
         name: "rfc6962",
         about: "Certificate Transparency's tree: leaves and nodes are told apart by a prefix",
         same_as: "golang.org/x/mod/sumdb/tlog, transparency-dev/merkle",
-        met_in: MetIn::Trees,
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
-        options: &[],
-        tag: None,
         nodes: Nodes::Prefixed { leaf: &[0], node: &[1], root: &[1], edge: Edge::Promote, empty: Empty::Hash },
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "plain",
         about: "a binary tree without prefixes; one leaf over everything is the plain checksum",
         same_as: "the seven-language Merkle root; sha256sum where the leaf is at least the file",
-        met_in: MetIn::Trees,
         hashes: ANY_HASH,
         leaf: LeafRule::Any(64 * KIB),
-        options: &[],
-        tag: None,
-        nodes: PLAIN,
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "glacier",
         about: "Amazon Glacier's tree hash: plain SHA-256 with 1 MiB leaves",
         same_as: "botocore's calculate_tree_hash",
         met_in: MetIn::Stores,
-        hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(MIB),
-        options: &[],
-        tag: None,
-        nodes: PLAIN,
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "mtsum",
         about: "mtsum's tree: halved by length down to 128 MiB; needs the length first",
         same_as: "mtsum",
-        met_in: MetIn::Trees,
         hashes: &[
             Algorithm::Hash(Hash::Sha256),
             #[cfg(feature = "md5")]
@@ -306,11 +306,8 @@ pub static FAMILIES: &[Family] = &[
             Algorithm::Hash(Hash::Sha512),
         ],
         leaf: LeafRule::Any(128 * MIB),
-        options: &[],
-        tag: None,
         nodes: Nodes::Halved { leaf: &[0], node: &[1], root: &[2] },
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "blake3",
@@ -319,37 +316,27 @@ pub static FAMILIES: &[Family] = &[
         met_in: MetIn::Tools,
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(KIB),
-        options: &[],
-        tag: None,
         nodes: Nodes::Blake3,
-        text: Text::Hex,
         foreign: &[ForeignTree::Bao, ForeignTree::Iroh],
+        ..TREE
     },
     Family {
         name: "blake3-pairs",
         about: "BLAKE3 of pairs over 2^k digests of 32 bytes, which are the leaves",
         same_as: "merklize-blake3",
-        met_in: MetIn::Trees,
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Fixed(32),
-        options: &[],
-        tag: None,
         nodes: Nodes::Pairs,
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "btv2",
         about: "BitTorrent v2's pieces root: 16 KiB leaves, padded to a power of two",
         same_as: "libtorrent",
         met_in: MetIn::Networks,
-        hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(16 * KIB),
-        options: &[],
-        tag: None,
         nodes: Nodes::Prefixed { leaf: b"", node: b"", root: b"", edge: Edge::PadSubtree, empty: Empty::Undefined },
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "fsverity",
@@ -359,10 +346,9 @@ pub static FAMILIES: &[Family] = &[
         hashes: &[Algorithm::Hash(Hash::Sha256), Algorithm::Hash(Hash::Sha512)],
         leaf: LeafRule::PowerOfTwo(KIB, 64 * KIB, 4 * KIB),
         options: &[(FormatOption::Salt, OptionRule::Bytes(32))],
-        tag: None,
         nodes: Nodes::Verity(Verity::File),
-        text: Text::Hex,
         foreign: &[ForeignTree::Fsverity],
+        ..TREE
     },
     Family {
         name: "dmverity",
@@ -379,10 +365,9 @@ pub static FAMILIES: &[Family] = &[
         ],
         leaf: LeafRule::PowerOfTwo(512, 64 * KIB, 4 * KIB),
         options: &[(FormatOption::Salt, OptionRule::Bytes(256))],
-        tag: None,
         nodes: Nodes::Verity(Verity::Device),
-        text: Text::Hex,
         foreign: &[ForeignTree::Dmverity],
+        ..TREE
     },
     Family {
         name: "s3",
@@ -408,37 +393,27 @@ pub static FAMILIES: &[Family] = &[
             Algorithm::Checksum(Checksum::Xxh128),
         ],
         leaf: LeafRule::Any(8 * MIB),
-        options: &[],
-        tag: None,
         nodes: Nodes::Flat { empty: Empty::Leaf },
         text: Text::Parts,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "dropbox",
         about: "Dropbox's content_hash",
         same_as: "rclone hashsum dropbox",
         met_in: MetIn::Stores,
-        hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(4 * MIB),
-        options: &[],
-        tag: None,
         nodes: Nodes::Flat { empty: Empty::Hash },
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     Family {
         name: "sha256tree",
         about: "Bazel's digest function SHA256TREE: SHA-256 of 1 KiB leaves, under nodes of its block cipher alone",
         same_as: "Bazel's remote execution API, SHA256TREE",
         met_in: MetIn::Sources,
-        hashes: &[Algorithm::Hash(Hash::Sha256)],
         leaf: LeafRule::Fixed(KIB),
-        options: &[],
-        tag: None,
         nodes: Nodes::Cipher,
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     #[cfg(feature = "xet")]
     Family {
@@ -448,11 +423,8 @@ pub static FAMILIES: &[Family] = &[
         met_in: MetIn::Stores,
         hashes: &[Algorithm::Hash(Hash::Blake3)],
         leaf: LeafRule::Found(xet::CUTS),
-        options: &[],
-        tag: None,
         nodes: Nodes::Xet,
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     },
     #[cfg(feature = "sha1")]
     Family {
@@ -494,12 +466,9 @@ pub static FAMILIES: &[Family] = &[
         same_as: "c4, ascmhl",
         met_in: MetIn::Stores,
         hashes: &[Algorithm::Hash(Hash::Sha512)],
-        leaf: LeafRule::Whole,
-        options: &[],
-        tag: None,
         nodes: Nodes::Sum,
         text: Text::C4,
-        foreign: &[],
+        ..TREE
     },
     #[cfg(feature = "sha3")]
     sum("sha3-224", "SHA3-224", "openssl dgst -sha3-224", &[Algorithm::Hash(Hash::Sha3_224)]),
@@ -565,21 +534,14 @@ const SHA1: &[Algorithm] = &[
 
 /// What the formats have in common that hash the length of an input first.
 const OBJECT: Family = Family {
-    name: "object",
-    about: "",
-    same_as: "",
     met_in: MetIn::Sources,
     hashes: &[
         #[cfg(feature = "sha1")]
         Algorithm::Hash(Hash::Sha1),
         Algorithm::Hash(Hash::Sha256),
     ],
-    leaf: LeafRule::Whole,
-    options: &[],
-    tag: None,
     nodes: Nodes::Object("blob"),
-    text: Text::Hex,
-    foreign: &[],
+    ..TREE
 };
 
 /// The ids of git's trees, which are roots of directories: not in the table, which is that of files.
@@ -609,12 +571,9 @@ const fn sum(name: &'static str, tag: &'static str, same_as: &'static str, hashe
         same_as,
         met_in: MetIn::Tools,
         hashes,
-        leaf: LeafRule::Whole,
-        options: &[],
         tag: Some(tag),
         nodes: Nodes::Sum,
-        text: Text::Hex,
-        foreign: &[],
+        ..TREE
     }
 }
 

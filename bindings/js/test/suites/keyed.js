@@ -10,13 +10,13 @@ export default function ({ test, assert, reference, lines }) {
 
     test("HMAC: Wycheproof", async () => {
         let count = 0;
-        for (const [hash, id, result, key, message, tag] of await rows("hmac")) {
+        for (const [hash, id, , key, message, tag] of await rows("hmac")) {
             // Some tags are truncated.
             const found = toHex(hmac(hash, HEX(key), HEX(message))).slice(0, tag.length);
-            assert.equal(found === tag, result === "valid", `${hash} ${id}`);
+            assert.equal(found, tag, `${hash} ${id}`);
             count++;
         }
-        assert.equal(count, 1906);
+        assert.equal(count, 726);
     });
 
     test("HKDF: Wycheproof", async () => {

@@ -19,7 +19,6 @@ pub struct Catalogued {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -27,7 +26,6 @@ pub struct Catalogued {
 /// `mksum status`.
 #[derive(Debug, clap::Args)]
 pub struct Status {
-    /// The directory.
     #[command(flatten)]
     pub catalogued: Catalogued,
     /// Report how much was verified, and when, instead of what differs: as text, or as metrics for Prometheus
@@ -50,7 +48,6 @@ pub enum Checks {
 /// `mksum update`.
 #[derive(Debug, clap::Args)]
 pub struct Update {
-    /// The directory.
     #[command(flatten)]
     pub catalogued: Catalogued,
     /// Take the content of this file or folder as it is now, although it seems damaged; may be repeated
@@ -65,7 +62,6 @@ pub struct Update {
     /// Append the root of the directory to the log in FOLDER, once the catalogue is up to date ('mksum log init' makes one)
     #[arg(long, value_name = "FOLDER", conflicts_with = "dry_run", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub log: Option<PathBuf>,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -79,7 +75,6 @@ pub struct Import {
     /// Sum files, manifests, lines of --json, or other catalogues; their paths are those below DIR
     #[arg(value_name = "LIST", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
     pub lists: Vec<Input>,
-    /// The format of lines that do not name one.
     #[command(flatten)]
     pub choices: Choices,
     /// Path of the catalogue [default: DIR/.mksum/catalogue]
@@ -91,7 +86,6 @@ pub struct Import {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -108,10 +102,8 @@ pub struct Export {
     /// 'mksum keep -r -f sha512'. ASC MHL has those of c4, sha1, md5, xxh128, xxh3 and xxh64.
     #[arg(long, value_name = "FORM", default_value = "sums")]
     pub to: Form,
-    /// The formats.
     #[command(flatten)]
     pub choices: Choices,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -40,13 +40,10 @@ pub struct Copy {
     /// Print one JSON object for each file (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The format of the root.
     #[command(flatten)]
     pub choices: Choices,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -44,7 +44,6 @@ pub struct Get {
     /// With --check: URL or path of a folder with the files of the list; may be repeated [default: the folder of SUMS, if that is a URL]
     #[arg(long, value_name = "URL", value_parser = place(), requires = "check", value_hint = ValueHint::Url)]
     pub from: Vec<Input>,
-    /// The signature of the list.
     #[command(flatten)]
     pub signature: Signature,
     /// File to be written; '-' is standard output, which gets verified bytes only. With --check, or a directory's root: the folder
@@ -108,13 +107,10 @@ pub struct Get {
     /// Print one JSON object for each file (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The format of the root.
     #[command(flatten)]
     pub choices: Choices,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -100,16 +100,12 @@ pub struct Keep {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -154,13 +150,10 @@ pub struct Verify {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -177,10 +170,8 @@ pub struct Diff {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

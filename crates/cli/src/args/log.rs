@@ -15,7 +15,6 @@ pub struct Log {
     /// What is done with the log.
     #[command(subcommand)]
     pub action: LogAction,
-    /// The command's own help.
     #[command(flatten)]
     help: Help,
 }
@@ -187,7 +186,6 @@ pub struct LogCommon {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

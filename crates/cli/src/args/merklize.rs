@@ -34,10 +34,8 @@ pub struct Merklize {
     /// Print one JSON object per line (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -154,7 +154,6 @@ pub struct Args {
     /// The command; without one, roots are printed, checked or drawn.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The flags without a command.
     #[command(flatten)]
     pub run: Run,
 }
@@ -351,7 +350,6 @@ pub struct Run {
     /// Files, or URLs of objects; with --check, sum files; none or '-' is standard input
     #[arg(value_name = "FILE", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub files: Vec<Input>,
-    /// The formats.
     #[command(flatten)]
     pub choices: Choices,
 
@@ -424,7 +422,6 @@ pub struct Run {
     /// sum file.
     #[arg(short, long, help_heading = "Checking")]
     pub check: bool,
-    /// The signature of the sum file.
     #[command(flatten)]
     pub signature: Signature,
     /// Print nothing: only set the exit code
@@ -451,14 +448,11 @@ pub struct Run {
     #[arg(long, help_heading = "Checking")]
     pub report_extra: bool,
 
-    /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
 
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
     /// Print the version

@@ -47,7 +47,6 @@ pub struct Mount {
     /// What is done about damaged bytes that no replica has (eio), or that one has (repair)
     #[arg(long, value_name = "WHAT", value_enum, default_value = "eio")]
     pub on_bad: OnBad,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -26,16 +26,12 @@ pub struct Plan {
     /// Keep digests of subtrees of at most this length; by default outboards have a thousandth of the bytes
     #[arg(long, value_name = "SIZE", requires = "outboards", value_parser = part)]
     pub keep_leaf: Option<u64>,
-    /// The files in directories.
     #[command(flatten)]
     pub directories: Directories,
-    /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -49,10 +45,8 @@ pub struct Map {
     /// Hash only the rows of this task, numbered from 0
     #[arg(long, value_name = "N", value_parser = number::<u64>(0..=999_999))]
     pub task: Option<u64>,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -66,7 +60,6 @@ pub struct Missing {
     /// The ledgers
     #[arg(value_name = "LEDGER", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub ledgers: Vec<PathBuf>,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

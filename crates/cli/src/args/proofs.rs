@@ -31,13 +31,10 @@ pub struct Prove {
     /// Print the proof as one JSON object, with the root (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -68,10 +65,8 @@ pub struct CheckProof {
     /// Print one JSON object: what the proof shows (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }
@@ -98,10 +93,8 @@ pub struct Join {
     /// Print one JSON object: format, length, root, subtrees (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The format.
     #[command(flatten)]
     pub choices: Choices,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -36,7 +36,6 @@ pub struct Serve {
     /// Close connections whose client sends no whole request, or takes no byte of a response, for this long
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub timeout: Duration,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

@@ -37,10 +37,8 @@ pub struct Torrent {
     /// Print a JSON object (spec/json.md)
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Options for reading.
     #[command(flatten)]
     pub reading: Reading,
-    /// The options of all commands.
     #[command(flatten)]
     pub common: Common,
 }

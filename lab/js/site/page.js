@@ -1,5 +1,5 @@
 // The page of one library: `prepare` starts its two workers, `hash` hashes the chosen file with them.
-import { Pool } from "mksum";
+import { Pool } from "../../../bindings/js/dist/index.js";
 
 const file = () => document.querySelector("input").files[0];
 

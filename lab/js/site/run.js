@@ -52,7 +52,7 @@ try {
     const expected = { sha256: await sha256(file) };
     const options = { bundle: true, minify: true, format: "esm", target: "es2022", outdir: folder };
     await build({ ...options, entryPoints: { page: join(here, "page.js"), other: join(here, "other.js") } });
-    await build({ ...options, entryPoints: { worker: join(here, "../../bindings/js/dist/worker.js") } });
+    await build({ ...options, entryPoints: { worker: join(here, "../../../bindings/js/dist/worker.js") } });
     const server = createServer((request, response) => {
         const { pathname } = new URL(request.url, "http://localhost");
         const script = /^\/(page|other|worker)\.js$/.exec(pathname);

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE.parent.parent))
 
 import results  # noqa: E402
 
@@ -33,10 +33,10 @@ def main():
         print(f"{subject}: {rows[-1]['median']:.0f} MB/s ({min(rates):.0f}–{max(rates):.0f}), {rows[-1]['memory']:.0f} MB")
     if chosen.bytes != 1 << 30:
         return
-    packages = json.loads((HERE / "package.json").read_text())["dependencies"]
+    packages = json.loads((HERE.parent / "package.json").read_text())["dependencies"]
     versions = {"chromium": f"Chromium {found['chromium']}"} | {name: f"{name} {packages[name]}" for name in LIBRARIES}
     print(f"written: {results.write('site', {'page': {'unit': 'MB/s'}}, rows, versions=versions)[1]}")
-    subprocess.run([sys.executable, HERE.parent / "tables.py"], check=True)
+    subprocess.run([sys.executable, HERE.parent.parent / "tables.py"], check=True)
 
 
 if __name__ == "__main__":
