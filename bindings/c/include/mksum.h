@@ -1,9 +1,9 @@
-/* libmksum: digests and plain sums, Merkle roots, proofs, outboards, node trees, catalogues of directories, and logs.
+/* libmksum: digests and plain sums, Merkle roots, proofs, outboards, verified reads, node trees, catalogues of directories, and logs.
  *
  * Every function may be called from any thread. No function keeps a pointer after it returns, allocates memory for the caller
- * to free (but hashers and buffers on devices to free, and devices to close), or throws; a bug in the library ends the process
- * with a message on standard error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's encoding, on Windows
- * UTF-8.
+ * to free (but hashers and buffers on devices to free, and devices and verified files to close), or throws; a bug in the library
+ * ends the process with a message on standard error. Strings are UTF-8 and end with a zero byte. Paths are bytes in the system's
+ * encoding, on Windows UTF-8.
  *
  * Libraries that were built without a feature lack its functions: README.md, Size.
  *
@@ -396,6 +396,52 @@ mksum_status mksum_outboard_prove_consistency(const char *path, const char *outb
 /* Finds the ranges in which the files of two outboards, `left` and `right`, in the same format, differ, and reads neither file. `each`
  * receives them as changed. */
 mksum_status mksum_outboard_diff(const char *left, const char *right, mksum_each_range *each, void *context);
+
+/* A file that is open, and of which only verified bytes are read. */
+typedef struct mksum_verified mksum_verified;
+
+/* Options of mksum_verified_open. Begin with MKSUM_VERIFIED_OPTIONS, and set those that are to differ; NULL in the place of a pointer to
+ * them is MKSUM_VERIFIED_OPTIONS. Later versions will have more fields, which a program of today leaves as they are. */
+typedef struct mksum_verified_options {
+    /* sizeof(mksum_verified_options). */
+    size_t size;
+    /* The path of the outboard, which need not be trusted; NULL for the path of the file with ".mkt" behind it, of a URL for the last part of
+     * it in the current directory. */
+    const char *outboard;
+    /* The length of the file in bytes, if it is trusted too, or MKSUM_UNKNOWN. The roots of "glacier" and "btv2" do not tell it, so that it
+     * is needed there. */
+    uint64_t length;
+    /* Copies, which need not be trusted, and their number. They are asked in this order for what is damaged or cannot be read. */
+    const char *const *replicas;
+    size_t replicas_len;
+} mksum_verified_options;
+
+#define MKSUM_VERIFIED_OPTIONS {sizeof(mksum_verified_options), NULL, MKSUM_UNKNOWN, NULL, 0}
+
+/* Opens a file and its outboard, and writes the open file to `*verified`, or NULL if it fails. Only mksum_verified_close releases it.
+ * `root` is trusted: a root as `mksum` prints or reads it, such as "rfc6962:sha256:64KiB:b218795c...". Of `options`, the reads that follow
+ * have the threads. In a library that was built with FEATURES="--features get", each place may also be a URL.
+ *
+ * MKSUM_REFUSED if the outboard has another root, or the file another length. MKSUM_BAD_ARGUMENT if `root` is none. */
+mksum_status mksum_verified_open(const char *path, const char *root, const mksum_verified_options *how, const mksum_options *options,
+                                 mksum_verified **verified);
+
+/* Returns the length of an open file in bytes; 0 of NULL. */
+uint64_t mksum_verified_length(const mksum_verified *verified);
+
+/* Reads the bytes from `offset` on into `buffer`, as many as the `room` bytes that it has, fewer only at the end of the file, and writes
+ * their number to `*len`: 0 behind the end. The bytes are the ones that were hashed; they are not read again after that. Each unit of the
+ * outboard that has one of them is read and hashed as a whole, or taken from the up to 32 MiB of verified units that are kept in memory;
+ * long reads are hashed on all cores. Any number of threads may read one file at once.
+ *
+ * MKSUM_DAMAGED if a unit is damaged and no replica has it: mksum_error() has the path, the range, and the digests that were expected and
+ * found. MKSUM_BAD_OUTBOARD if its digests do not lead up to the root. MKSUM_READ_FAILED if the file cannot be read, or has another length
+ * or another file in its place since it was opened, and no replica helps. With any status but MKSUM_OK, `*len` is 0, and nothing in
+ * `buffer` is meant to be used. */
+mksum_status mksum_verified_read(const mksum_verified *verified, uint64_t offset, uint8_t *buffer, size_t room, size_t *len);
+
+/* Closes a file, which no thread may use any more. Does nothing with NULL. */
+void mksum_verified_close(mksum_verified *verified);
 
 /* A catalogue of a directory has the roots of all files in it, and the size, time and inode that each had (spec/catalogue.md). It is
  * the one of the commands `mksum keep -r`, `status`, `update`, `verify -r`, `repair -r` and `diff`. The functions below open it and

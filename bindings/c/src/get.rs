@@ -28,15 +28,6 @@ pub struct GotBytes {
     wrong: u64,
 }
 
-/// Returns the path or URL at `text`.
-///
-/// # Safety
-/// As [`inputs::bytes_of`].
-unsafe fn place(text: *const c_char, name: &str) -> Result<Input, Failure> {
-    // SAFETY: this function has the same contract.
-    Ok(Input::place(path_of(unsafe { inputs::bytes_of(text, name)? })?))
-}
-
 fn sum(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
@@ -75,7 +66,7 @@ pub unsafe extern "C" fn mksum_get(
             (inputs::array(urls, count, "urls")?, inputs::string(root, "root")?, path, Call::new(options)?)
         };
         // SAFETY: `mksum_get.h` requires valid pointers of the caller, also in the array.
-        let mirrors = urls.iter().map(|&url| unsafe { place(url, "urls") }).collect::<Result<Vec<_>, _>>()?;
+        let mirrors = urls.iter().map(|&url| unsafe { inputs::place(url, "urls") }).collect::<Result<Vec<_>, _>>()?;
         if mirrors.is_empty() {
             return Err(bad("urls", "expected one or more"));
         }
@@ -89,7 +80,7 @@ pub unsafe extern "C" fn mksum_get(
             let how = unsafe { sized(how, "how", "MKSUM_GET_OPTIONS")? };
             if !how.outboard.is_null() {
                 // SAFETY: `mksum_get.h` requires a string.
-                request.outboards = vec![unsafe { place(how.outboard, "outboard")? }];
+                request.outboards = vec![unsafe { inputs::place(how.outboard, "outboard")? }];
             }
             if how.connections > 0 {
                 request.connections = how.connections as usize;

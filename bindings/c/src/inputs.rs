@@ -1,6 +1,8 @@
 //! Conversion of a caller's pointers and lengths to slices, strings and references, and of values to pointers.
 
 use crate::failure::{Failure, Status};
+#[cfg(feature = "files")]
+use mksum_io::Input;
 use std::ffi::{CStr, c_char};
 use std::fmt::Display;
 #[cfg(feature = "files")]
@@ -147,6 +149,16 @@ pub fn put(bytes: &[u8], room: &mut [u8], name: &str) -> Result<(), Failure> {
 /// Writes a text and a zero byte to the beginning of a buffer, the parameter `name`.
 pub fn put_text(text: &dyn Display, room: &mut [u8], name: &str) -> Result<(), Failure> {
     put(format!("{text}\0").as_bytes(), room, name)
+}
+
+/// Returns the path or URL at `text`.
+///
+/// # Safety
+/// As [`bytes_of`].
+#[cfg(feature = "files")]
+pub unsafe fn place(text: *const c_char, name: &str) -> Result<Input, Failure> {
+    // SAFETY: this function has the same contract.
+    Ok(Input::place(path_of(unsafe { bytes_of(text, name)? })?))
 }
 
 /// Returns the path with these bytes.

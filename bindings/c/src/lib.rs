@@ -26,6 +26,8 @@ mod outboards;
 mod proofs;
 mod roots;
 mod trees;
+#[cfg(feature = "files")]
+mod verified;
 
 use std::ffi::{CStr, c_char};
 

@@ -1,5 +1,5 @@
-/* Tests the functions that read files and streams: the progress, cancelled calls, proofs and outboards. Its only argument is an empty
- * directory. Compiled as C11 and as C++17. */
+/* Tests the functions that read files and streams: the progress, cancelled calls, proofs, outboards and verified reads. Its only argument
+ * is an empty directory. Compiled as C11 and as C++17. */
 #define _POSIX_C_SOURCE 200809L
 #include "expect.h"
 #include <fcntl.h>
@@ -573,6 +573,110 @@ static void outboards(void)
     free(theirs);
 }
 
+/* Reads parts of a file, over and over. */
+static void *read_parts(void *context)
+{
+    const mksum_verified *file = (const mksum_verified *)context;
+    uint8_t part[4096];
+    size_t len;
+    for (uint64_t i = 0; i < 200; i++) {
+        uint64_t at = i * 7919 * 61 % (LEN - sizeof part);
+        EXPECT(mksum_verified_read(file, at, part, sizeof part, &len) == MKSUM_OK && len == sizeof part);
+        EXPECT(!memcmp(part, content + at, sizeof part));
+    }
+    return NULL;
+}
+
+static void verified_reads(void)
+{
+    char root[MKSUM_TEXT_MAX], trusted[2 * MKSUM_TEXT_MAX];
+    mksum_verified *file, *other = (mksum_verified *)root;
+    mksum_verified_options how = MKSUM_VERIFIED_OPTIONS;
+    mksum_options options = MKSUM_OPTIONS;
+    const char *copies[] = {"none", "liar", "copy"}, *wrong[] = {NULL};
+    size_t len = 7;
+    uint8_t *bytes = (uint8_t *)malloc(LEN + 1);
+    if (!bytes)
+        exit(1);
+    options.threads = 2;
+    put("read", LEN);
+    put("copy", LEN);
+    FILE *liar = fopen("liar", "wb");
+    EXPECT(liar && fwrite(content + 1, 1, LEN, liar) == LEN && !fclose(liar));
+    EXPECT(mksum_outboard_keep("read", NULL, NULL, UNIT, MKSUM_REFUSE_CHANGES, NULL) == MKSUM_OK);
+    EXPECT(mksum_root_of_bytes("rfc6962", content, LEN, root, sizeof root) == MKSUM_OK);
+    sprintf(trusted, "rfc6962:sha256:64KiB:%s", root);
+
+    EXPECT(mksum_verified_open("read", trusted, NULL, &options, &file) == MKSUM_OK && file);
+    EXPECT(mksum_verified_length(file) == LEN && mksum_verified_length(NULL) == 0);
+    EXPECT(mksum_verified_read(file, 0, bytes, LEN + 1, &len) == MKSUM_OK && len == LEN && !memcmp(bytes, content, LEN));
+    EXPECT(mksum_verified_read(file, 70001, bytes, 100000, &len) == MKSUM_OK && len == 100000 && !memcmp(bytes, content + 70001, len));
+    EXPECT(mksum_verified_read(file, LEN - 3, bytes, 10, &len) == MKSUM_OK && len == 3 && !memcmp(bytes, content + LEN - 3, len));
+    EXPECT(mksum_verified_read(file, LEN, bytes, 10, &len) == MKSUM_OK && len == 0);
+    EXPECT(mksum_verified_read(file, UINT64_MAX, bytes, 10, &len) == MKSUM_OK && len == 0);
+    EXPECT(mksum_verified_read(file, 5, NULL, 0, &len) == MKSUM_OK && len == 0);
+    EXPECT(mksum_verified_read(file, 5, NULL, 1, &len) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_verified_read(file, 5, bytes, 1, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_verified_read(NULL, 5, bytes, 1, &len) == MKSUM_BAD_ARGUMENT);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        EXPECT(!pthread_create(&threads[i], NULL, read_parts, file));
+    for (int i = 0; i < 4; i++)
+        EXPECT(!pthread_join(threads[i], NULL));
+    mksum_verified_close(file);
+    mksum_verified_close(NULL);
+
+    /* A damaged unit: none of its bytes, but those of the others; or what the first copy with the right bytes has. */
+    change("read", 200000, 1);
+    EXPECT(mksum_verified_open("read", trusted, NULL, NULL, &file) == MKSUM_OK);
+    EXPECT(mksum_verified_read(file, 0, bytes, LEN, &len) == MKSUM_DAMAGED && len == 0);
+    EXPECT(strstr(mksum_error(), "read: ") && strstr(mksum_error(), "196608..262144 are damaged: expected "));
+    EXPECT(mksum_verified_read(file, 262143, bytes, 1, &len) == MKSUM_DAMAGED && len == 0);
+    EXPECT(mksum_verified_read(file, 262144, bytes, LEN, &len) == MKSUM_OK && len == LEN - 262144 && !memcmp(bytes, content + 262144, len));
+    mksum_verified_close(file);
+    how.replicas = copies;
+    how.replicas_len = 2;
+    EXPECT(mksum_verified_open("read", trusted, &how, NULL, &file) == MKSUM_OK);
+    EXPECT(mksum_verified_read(file, 200000, bytes, 1, &len) == MKSUM_DAMAGED && len == 0 && strstr(mksum_error(), "liar"));
+    mksum_verified_close(file);
+    how.replicas_len = 3;
+    EXPECT(mksum_verified_open("read", trusted, &how, NULL, &file) == MKSUM_OK);
+    EXPECT(mksum_verified_read(file, 0, bytes, LEN, &len) == MKSUM_OK && len == LEN && !memcmp(bytes, content, LEN));
+    mksum_verified_close(file);
+    EXPECT(mksum_verified_open("read", trusted, NULL, NULL, &file) == MKSUM_OK);
+    EXPECT(!truncate("read", 1000000));
+    EXPECT(mksum_verified_read(file, 0, bytes, LEN, &len) == MKSUM_READ_FAILED && len == 0 && strstr(mksum_error(), "read: "));
+    mksum_verified_close(file);
+
+    /* What cannot be opened. */
+    put("read", LEN);
+    how.replicas = NULL;
+    EXPECT(mksum_verified_open("read", trusted, &how, NULL, &other) == MKSUM_BAD_ARGUMENT && !other && strstr(mksum_error(), "replicas"));
+    how.replicas = wrong;
+    how.replicas_len = 1;
+    EXPECT(mksum_verified_open("read", trusted, &how, NULL, &other) == MKSUM_BAD_ARGUMENT && !other);
+    how.replicas_len = 0;
+    how.length = LEN + 1;
+    EXPECT(mksum_verified_open("read", trusted, &how, NULL, &other) == MKSUM_REFUSED && !other);
+    how.length = LEN;
+    how.outboard = "copy";
+    EXPECT(mksum_verified_open("read", trusted, &how, NULL, &other) == MKSUM_BAD_OUTBOARD && !other);
+    how.outboard = "read.mkt";
+    EXPECT(mksum_verified_open("copy", trusted, &how, NULL, &other) == MKSUM_OK && other);
+    mksum_verified_close(other);
+    how.size = 1;
+    EXPECT(mksum_verified_open("read", trusted, &how, NULL, &other) == MKSUM_BAD_ARGUMENT && !other);
+    EXPECT(strstr(mksum_error(), "MKSUM_VERIFIED_OPTIONS"));
+    EXPECT(mksum_verified_open("read", "no root", NULL, NULL, &other) == MKSUM_BAD_ARGUMENT && !other);
+    EXPECT(mksum_verified_open("read", NULL, NULL, NULL, &other) == MKSUM_BAD_ARGUMENT && !other);
+    EXPECT(mksum_verified_open(NULL, trusted, NULL, NULL, &other) == MKSUM_BAD_ARGUMENT && !other);
+    EXPECT(mksum_verified_open("read", trusted, NULL, NULL, NULL) == MKSUM_BAD_ARGUMENT);
+    EXPECT(mksum_verified_open("none", trusted, NULL, NULL, &other) == MKSUM_READ_FAILED && !other);
+    trusted[strlen(trusted) - 1] ^= 1;
+    EXPECT(mksum_verified_open("read", trusted, NULL, NULL, &other) == MKSUM_REFUSED && !other && strstr(mksum_error(), "is trusted"));
+    free(bytes);
+}
+
 int main(int argc, char **argv)
 {
     EXPECT(argc == 2);
@@ -588,6 +692,7 @@ int main(int argc, char **argv)
     progress_and_cancel();
     proofs();
     outboards();
+    verified_reads();
     if (failures)
         fprintf(stderr, "%d failures\n", failures);
     return failures != 0;

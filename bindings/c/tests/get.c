@@ -103,5 +103,34 @@ int main(int count, char **arguments)
     how.outboard = "/nonexistent.mkt";
     EXPECT(mksum_get(both, 2, root, below("c"), &how, &got, NULL) == MKSUM_OK && same(below("c"), original));
     EXPECT(mksum_get(both, 1, root, below("d"), &how, NULL, NULL) == MKSUM_DAMAGED && !is_there(below("d")));
+    /* Verified reads from servers. */
+    mksum_verified_options parts = MKSUM_VERIFIED_OPTIONS;
+    mksum_verified *file;
+    uint8_t *all = (uint8_t *)malloc(seen.all), part[1000];
+    char tree[4200];
+    size_t len;
+    FILE *right = fopen(original, "rb");
+    if (!all || !right || fread(all, 1, seen.all, right) != seen.all || strlen(good) + 5 > sizeof tree)
+        return 2;
+    fclose(right);
+    sprintf(tree, "%s.mkt", good);
+    parts.outboard = tree;
+    EXPECT(mksum_verified_open(good, root, &parts, NULL, &file) == MKSUM_OK && mksum_verified_length(file) == seen.all);
+    EXPECT(mksum_verified_read(file, seen.all - 500, part, sizeof part, &len) == MKSUM_OK && len == 500);
+    EXPECT(!memcmp(part, all + seen.all - 500, len));
+    mksum_verified_close(file);
+    uint8_t *found = (uint8_t *)malloc(seen.all);
+    if (!found)
+        return 2;
+    EXPECT(mksum_verified_open(bad, root, &parts, NULL, &file) == MKSUM_OK);
+    EXPECT(mksum_verified_read(file, 0, found, seen.all, &len) == MKSUM_DAMAGED && len == 0 && strstr(mksum_error(), bad));
+    mksum_verified_close(file);
+    parts.replicas = &good;
+    parts.replicas_len = 1;
+    EXPECT(mksum_verified_open(bad, root, &parts, NULL, &file) == MKSUM_OK);
+    EXPECT(mksum_verified_read(file, 0, found, seen.all, &len) == MKSUM_OK && len == seen.all && !memcmp(found, all, len));
+    mksum_verified_close(file);
+    free(found);
+    free(all);
     return failures > 0;
 }

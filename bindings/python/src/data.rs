@@ -1,12 +1,16 @@
-//! Bytes that Python objects lend.
+//! Bytes that Python objects lend, and that are lent to them.
 
 #![allow(unsafe_code)]
 
 use crate::ending;
+use memmap2::MmapMut;
 use pyo3::buffer::PyUntypedBuffer;
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyMemoryView, PyString};
+use std::ffi::c_int;
+use std::ops::Range;
 use std::slice;
 
 /// The bytes of an object with the buffer protocol (PEP 3118): contiguous, of any item type and any number of dimensions.
@@ -69,5 +73,52 @@ impl<'py> FromPyObject<'_, 'py> for Data<'py> {
             return Err(PyBufferError::new_err("the buffer is not contiguous (in C's order): copy it first"));
         }
         Ok(Data::Buffer(buffer))
+    }
+}
+
+/// Memory that is filled once, and then lent to Python objects, which cannot write to it.
+#[pyclass(frozen, module = "mksum._mksum")]
+pub struct Memory {
+    pages: MmapMut,
+    /// What is lent of them.
+    lent: Range<usize>,
+}
+
+impl Memory {
+    /// A page of the usual size, in bytes.
+    const PAGE: u64 = 4096;
+
+    /// `len` zero bytes, which begin where the bytes from `offset` on of a mapped file would: at as many bytes after a multiple of a page.
+    pub fn zeroed(len: usize, offset: u64) -> PyResult<Self> {
+        let start = (offset % Self::PAGE) as usize;
+        let refuse = || PyMemoryError::new_err(format!("{len} bytes do not fit into memory"));
+        let end = start.checked_add(len).ok_or_else(refuse)?;
+        // No mapping is empty.
+        let pages = MmapMut::map_anon(end.max(1)).map_err(|_| refuse())?;
+        Ok(Memory { pages, lent: start..end })
+    }
+
+    /// The bytes, before they are lent.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.pages[self.lent.clone()]
+    }
+
+    /// Lends the bytes, until nothing uses them any more.
+    pub fn lend(self, py: Python<'_>) -> PyResult<Bound<'_, PyMemoryView>> {
+        PyMemoryView::from(Bound::new(py, self)?.as_any())
+    }
+}
+
+#[pymethods]
+impl Memory {
+    unsafe fn __getbuffer__(slf: &Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let bytes = &slf.get().pages[slf.get().lent.clone()];
+        let (start, len) = (bytes.as_ptr().cast_mut().cast(), bytes.len().cast_signed());
+        // SAFETY: Python passes a view to be filled in (PEP 3118). The object is frozen and owns the pages, so the bytes stay in place and
+        // unchanged as long as the view lives, which holds a reference to the object; as read-only, nobody may write to them.
+        match unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, len, 1, flags) } {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(slf.py())),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Files whose bytes are verified when they are read: the engine of `mksum.VerifiedFile`.
 
+use crate::data::Memory;
 use crate::ending;
 use crate::errors;
 use crate::get::{expected, places};
@@ -12,7 +13,7 @@ use mksum_io::outboard::EXTENSION;
 use mksum_io::{Error, Opening, VerifiedReader, WriteBack};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyMemoryView};
 use std::ffi::OsStr;
 use std::io::{Seek, SeekFrom};
 use std::num::NonZero;
@@ -62,6 +63,14 @@ impl VerifiedBytes {
             };
             read.map_err(|error| errors::io(py, error))?;
             ending::call(py, || py.check_signals())?;
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with the bytes from `start` on, after which nothing is read ahead.
+    fn fill_from(&self, py: Python<'_>, start: u64, out: &mut [u8]) -> PyResult<()> {
+        for (start, out) in (start..).step_by(PIECE).zip(out.chunks_mut(PIECE)) {
+            self.fill(py, &mut VerifiedReader::at(self.verified.clone(), start), out)?;
         }
         Ok(())
     }
@@ -116,7 +125,21 @@ impl VerifiedBytes {
     }
 
     fn read_at<'py>(&self, py: Python<'py>, offset: u64, size: u64) -> PyResult<Bound<'py, PyBytes>> {
-        self.bytes(py, &mut VerifiedReader::at(self.verified.clone(), offset), Some(size))
+        let count = self.count(offset, Some(size))?;
+        PyBytes::new_with(py, count, |out| self.fill_from(py, offset, out))
+    }
+
+    fn map<'py>(&self, py: Python<'py>, offset: u64, length: Option<u64>) -> PyResult<Bound<'py, PyMemoryView>> {
+        let size = self.verified.len();
+        let length = length.unwrap_or(size.saturating_sub(offset));
+        if offset.checked_add(length).is_none_or(|end| end > size) {
+            let range =
+                format!("expected a range within the {size} bytes of the file, found {length} bytes from {offset} on");
+            return Err(PyValueError::new_err(range));
+        }
+        let mut memory = Memory::zeroed(self.count(offset, Some(length))?, offset)?;
+        self.fill_from(py, offset, memory.bytes_mut())?;
+        memory.lend(py)
     }
 
     fn peek<'py>(&self, py: Python<'py>, size: u64) -> PyResult<Bound<'py, PyBytes>> {

@@ -101,6 +101,8 @@ def test_files_are_read_verified(big: pathlib.Path) -> None:
             assert (await file.read(10), file.tell()) == (data[:10], 10)
             several = await asyncio.gather(*(file.read_at(at, 100_000) for at in range(0, len(data), 100_000)))
             assert b"".join(several) == data
+            maps = await asyncio.gather(file.map(), file.map(7, 100_000))
+            assert (maps[0] == data, maps[1] == data[7:100_007], maps[0].readonly) == (True, True, True)
             buffer = bytearray(1000)
             assert (await file.readinto(buffer), bytes(buffer)) == (1000, data[10:1010])
             assert file.seek(-7, os.SEEK_END) == len(data) - 7

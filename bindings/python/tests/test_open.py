@@ -1,10 +1,12 @@
 """Files whose bytes are verified when they are read."""
 
 import array
+import ctypes
 import gzip
 import hashlib
 import http.server
 import io
+import json
 import os
 import pathlib
 import shutil
@@ -130,6 +132,73 @@ def test_replicas_and_repair(big: pathlib.Path, kept: mksum.Outboard) -> None:
     kept.verify()
 
 
+def test_maps(big: pathlib.Path, kept: mksum.Outboard) -> None:
+    data = big.read_bytes()
+    with mksum.open(big, root=kept.root) as file:
+        file.seek(7)
+        whole, part = file.map(), file.map(70_001, 200_000)
+        assert isinstance(whole, memoryview)
+        assert (whole.readonly, whole.format, whole.shape, file.tell()) == (True, "B", (len(data),), 7)
+        assert (whole == data, part == data[70_001:270_001]) == (True, True)
+        assert (file.map(len(data) - 1), file.map(len(data)), file.map(0, 0)) == (data[-1:], b"", b"")
+        with pytest.raises(TypeError):
+            whole[0] = 1
+        with pytest.raises(TypeError):
+            ctypes.c_char.from_buffer(part)
+        for offset, length in [(len(data) + 1, None), (0, len(data) + 1), (len(data), 1), (2**64 - 1, 2**64 - 1)]:
+            with pytest.raises(ValueError, match=f"expected a range within the {len(data)} bytes of the file"):
+                file.map(offset, length)
+        for wrong in [(-1, None), (0, -1), (2**64, None)]:
+            with pytest.raises(OverflowError):
+                file.map(*wrong)
+        with ThreadPoolExecutor(8) as pool:
+            offsets = [number * 7919 % (len(data) - 4096) for number in range(200)]
+            for offset, found in zip(offsets, pool.map(lambda offset: file.map(offset, 4096), offsets), strict=True):
+                assert found == data[offset : offset + 4096]
+    with pytest.raises(ValueError, match="closed"):
+        file.map()
+    # What was mapped is neither the file nor bound to it.
+    big.write_bytes(b"other")
+    assert (whole == data, part == data[70_001:270_001]) == (True, True)
+
+
+def test_maps_of_several_pieces(tmp_path: pathlib.Path) -> None:
+    path, marks = tmp_path / "long", {at: noise(50, seed=at) for at in (0, (16 << 20) - 20, (32 << 20) + 70, (37 << 20) - 50)}
+    path.touch()
+    os.truncate(path, 37 << 20)
+    for at, mark in marks.items():
+        write(path, at, mark)
+    with mksum.open(path, root=mksum.Outboard.keep(path, "blake3").root) as file:
+        assert (file.map() == path.read_bytes(), file.map(77) == path.read_bytes()[77:]) == (True, True)
+        write(path, 33 << 20, b"?")
+        with pytest.raises(mksum.DamagedError) as caught:
+            file.map()
+        assert caught.value.offset is not None
+        assert caught.value.offset <= 33 << 20 < caught.value.offset + file.unit
+
+
+def test_maps_of_damaged_files_are_errors(big: pathlib.Path, kept: mksum.Outboard) -> None:
+    data, good = big.read_bytes(), big.with_name("good")
+    good.write_bytes(data)
+    write(big, 200_000, bytes([data[200_000] ^ 1]))
+    with mksum.open(big, root=kept.root) as file:
+        for offset, length in [(0, None), (262_143, 1), (100_000, 100_000)]:
+            with pytest.raises(mksum.DamagedError) as caught:
+                file.map(offset, length)
+            error = caught.value
+            assert (error.path, error.offset, error.ranges) == (str(big), 196_608, [(196_608, 262_144)])
+            assert error.expected == mksum.root(data[196_608:262_144], "rfc6962:sha256:64KiB").text
+            assert error.found == mksum.root(big.read_bytes()[196_608:262_144], "rfc6962:sha256:64KiB").text
+        assert (file.map(262_144) == data[262_144:], file.map(0, 196_608) == data[:196_608]) == (True, True)
+        os.truncate(big, 1_000_000)
+        with pytest.raises(mksum.ChangedError):
+            file.map()
+    write(big, 0, data)
+    write(big, 200_000, b"damage")
+    with mksum.open(big, root=kept.root, replicas=good) as file:
+        assert (file.map() == data, file.replaced) == (True, 64 * KIB)
+
+
 def test_other_files_are_errors(big: pathlib.Path, kept: mksum.Outboard) -> None:
     data = big.read_bytes()
     with mksum.open(big, root=None) as file:
@@ -220,6 +289,20 @@ def test_arrays(tmp_path: pathlib.Path) -> None:
         file.seek(offset)
         assert file.readinto(read) == numbers.nbytes
         assert (read == numbers).all()
+    # As numpy.memmap: an array over the verified memory itself, aligned as in a mapped file, which cannot be written to.
+    with mksum.open(path, root=root) as file:
+        version = numpy.lib.format.read_magic(file)
+        assert version == (1, 0)
+        shape, fortran, dtype = numpy.lib.format.read_array_header_1_0(file)
+        mapped = numpy.frombuffer(file.map(file.tell()), dtype).reshape(shape, order="F" if fortran else "C")
+        part = numpy.frombuffer(file.map(offset + 80, 800), dtype="<f8")
+    assert ((mapped == numbers).all(), (part == numbers[0, 10:110]).all()) == (True, True)
+    assert not mapped.flags.writeable and not mapped.flags.owndata
+    assert [found.ctypes.data % 4096 for found in (mapped, part)] == [offset, offset + 80]
+    with pytest.raises(ValueError, match="read-only"):
+        mapped[0, 0] = 1
+    with pytest.raises(ValueError):
+        mapped.flags.writeable = True
 
 
 def test_tables(tmp_path: pathlib.Path) -> None:
@@ -233,6 +316,40 @@ def test_tables(tmp_path: pathlib.Path) -> None:
         assert parquet.read_table(file) == table
     with mksum.open(path, root=root) as file:
         assert parquet.ParquetFile(file).read_row_group(3, columns=["a"])["a"].to_pylist() == [*range(30_000, 40_000)]
+    # As pyarrow.memory_map: columns over the verified memory itself.
+    path = tmp_path / "a.arrow"
+    with arrow.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    with mksum.open(path, root=mksum.Outboard.keep(path).root) as file:
+        memory = arrow.py_buffer(file.map())
+    before = arrow.total_allocated_bytes()
+    mapped = arrow.ipc.open_file(memory).read_all()
+    assert mapped == table
+    assert arrow.total_allocated_bytes() - before < table.nbytes / 10
+
+
+def test_stores_of_arrays(tmp_path: pathlib.Path) -> None:
+    numpy, zarr = pytest.importorskip("numpy"), pytest.importorskip("zarr")
+    pytest.importorskip("fsspec")
+    from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper  # type: ignore[import-untyped]
+    from fsspec.implementations.zip import ZipFileSystem  # type: ignore[import-untyped]
+
+    path, numbers = tmp_path / "a.zip", numpy.arange(300_000, dtype="<f8").reshape(300, -1)
+    with zarr.storage.ZipStore(path, mode="w") as made:
+        zarr.create_array(made, shape=numbers.shape, chunks=(100, 1000), dtype="<f8", compressors=None)[:] = numbers
+    root = mksum.Outboard.keep(path).root
+    with mksum.open(path, root=root) as file:
+        files = AsyncFileSystemWrapper(ZipFileSystem(fo=file), asynchronous=True)
+        array = zarr.open_array(zarr.storage.FsspecStore(files, read_only=True, path=""), mode="r")
+        assert (array[:] == numbers).all()
+        # The second of three chunks: the first is right.
+        write(path, 1_200_000, b"damage")
+    with mksum.open(path, root=root) as file:
+        files = AsyncFileSystemWrapper(ZipFileSystem(fo=file), asynchronous=True)
+        array = zarr.open_array(zarr.storage.FsspecStore(files, read_only=True, path=""), mode="r")
+        assert (array[:100] == numbers[:100]).all()
+        with pytest.raises(mksum.DamagedError):
+            array[100:200]
 
 
 def test_tensors(tmp_path: pathlib.Path) -> None:
@@ -242,6 +359,12 @@ def test_tensors(tmp_path: pathlib.Path) -> None:
     tensors.save_file(weights, path)
     with mksum.open(path, root=mksum.Outboard.keep(path).root) as file:
         assert (tensors.load(file.read())["w"] == weights["w"]).all()
+        # One tensor, without the others: a length of 8 bytes, a header in JSON, the tensors.
+        start = 8 + int.from_bytes(file.read_at(0, 8), "little")
+        about = json.loads(file.read_at(8, start - 8))["w"]
+        first, end = about["data_offsets"]
+        mapped = numpy.frombuffer(file.map(start + first, end - first), "<f4").reshape(about["shape"])
+    assert (mapped == weights["w"]).all()
 
 
 @pytest.fixture
@@ -293,6 +416,7 @@ def test_urls(big: pathlib.Path, kept: mksum.Outboard, serve: Callable[[dict[str
     with mksum.open(f"{url}/f", root=kept.root, outboard=f"{url}/f.mkt") as file:
         assert file.read_at(3_000_000, 100) == data[3_000_000:3_000_100]
         assert file.read() == data
+        assert (file.map(4_000_000, 100_000) == data[4_000_000:4_100_000], file.map() == data) == (True, True)
         file.seek(10)
         assert [file.read(1000) for _ in range(100)] == [data[at : at + 1000] for at in range(10, 100_010, 1000)]
         # Each response is bound to the version that was opened.

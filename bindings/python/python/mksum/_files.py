@@ -128,6 +128,26 @@ class VerifiedFile(io.BufferedIOBase):
         """
         return self._open().read_at(offset, size)
 
+    def map(self, offset: int = 0, length: int | None = None) -> memoryview:
+        """Returns a range of the file as read-only memory: a buffer for `numpy.frombuffer`, `pyarrow.py_buffer` and the like.
+
+        All units of the range are read and verified now, on all cores. The memory is this verified copy, and no page of the file:
+        a later change of the file is not seen in it, and it is there until nothing uses it any more, even after `close`.
+        It begins as far from the start of a page as `offset` does, as in a mapped file. The position stays as it is.
+
+        Any number of threads may call it at once.
+
+        Args:
+            offset: The first byte of the range.
+            length: The bytes of the range: all up to the end of the file, if None.
+
+        Raises:
+            ValueError: The range is not within the file.
+            MemoryError: The range does not fit into memory.
+            DamagedError, OutboardError, ChangedError, FetchError, FileError: As for reads; there is no memory then.
+        """
+        return self._open().map(offset, length)
+
     def peek(self, size: int = 0, /) -> bytes:
         """Returns some of the next bytes without advancing the position: empty only at the end of the file."""
         return self._open().peek(max(size, _PEEK))

@@ -309,6 +309,10 @@ class VerifiedFile:
         """Returns `size` bytes from `offset` on, fewer only at the end of the file. The position stays as it is."""
         return await asyncio.to_thread(self._file.read_at, offset, size)
 
+    async def map(self, offset: int = 0, length: int | None = None) -> memoryview:
+        """Returns a range of the file as read-only memory that is verified already: see `mksum.VerifiedFile.map`."""
+        return await asyncio.to_thread(self._file.map, offset, length)
+
     async def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Fills a contiguous buffer of any item type with the next bytes; returns their number."""
         with memoryview(buffer) as view, view.cast("B") as flat:
