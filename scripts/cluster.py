@@ -33,6 +33,7 @@ import zlib
 import boto3
 import servers
 from stores import CLEAN, KEYS
+from tables import decay
 
 MIB = 1 << 20
 PART, TASK = MIB, 12 * MIB
@@ -506,9 +507,7 @@ class Engine:
         first = self.engine.verify(kept, self.ledger)
         self.assertEqual([row["status"] for row in first], ["ok"] * 3)
         for path in files.iterdir():
-            before, bytes_ = path.stat(), path.read_bytes()
-            path.write_bytes(bytes_[:-1] + bytes([bytes_[-1] ^ 1]))
-            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+            decay(path)
         second = self.engine.verify(kept, self.ledger)
         self.assertEqual([row["status"] for row in second], ["damaged"] * 3)
         runs = [{row["run"] for row in rows} for rows in (kept, first, second)]
@@ -579,6 +578,50 @@ class WithSpark(Engine, unittest.TestCase):
         found = self.engine.hash(str(files), other, files=LocalFileSystem())
         expected = {str(path): mksum.file_root(path, FORMAT).text for path in files.iterdir()}
         self.assertEqual({row["object"]: row["root"] for row in found}, expected)
+
+    def test_9_files_of_tables_have_no_etags(self):
+        import mksum.spark
+
+        session, columns = self.engine.session, "path string, size long"
+        expected = self.store.roots()
+        listed = session.createDataFrame([("s3a" + url[2:], None) for url in expected], columns)
+        self.right(self.engine.hash(listed, self.ledger))
+        wrong = [("s3://bucket/none", 5), ("s3://bucket/big", 5), ("wasbs://c@h/k", 5), (None, 5), ("s3://bucket/mid/1", 5 * MIB)]
+        found = self.engine.hash(session.createDataFrame(wrong, columns), self.folder / f"{self.ledger.name}-wrong")
+        found = {row["object"]: (row["status"], row["error"] or "") for row in found}
+        self.assertEqual(found.pop("s3://bucket/mid/1"), ("ok", ""))
+        words = {"s3://bucket/none": "not there", "s3://bucket/big": "listed with 5 bytes, and has"}
+        words |= {"": "no path", "wasbs://c@h/k": "'wasbs'"}
+        for url, error in words.items():
+            status, told = found.pop(url)
+            self.assertEqual(status, "gone" if url.endswith("none") else "failed")
+            self.assertIn(error, told)
+        # A table of Parquet, whose folders have letters that URIs have not.
+        place = self.folder / f"{self.ledger.name} of a table"
+        session.sql(f"CREATE TABLE plain (id int, Provider string) USING parquet PARTITIONED BY (Provider) LOCATION '{place}'")
+        session.sql("INSERT INTO plain VALUES (1, 'a b'), (2, 'x/y%z'), (3, 'ü')")
+
+        def files():
+            return {str(path): mksum.file_root(path, FORMAT).text for path in place.rglob("*.parquet")}
+
+        table = mksum.spark.table(session, "plain")
+        self.assertEqual({row.path for row in table.collect()}, set(files()))
+        kept = self.engine.hash(table, f"{place} kept")
+        self.assertEqual({row["object"]: row["root"] for row in kept}, files())
+        # New files are found, although the session has listed the table before.
+        session.sql("INSERT INTO plain VALUES (4, 'ü')")
+        results = self.engine.hash(mksum.spark.table(session, "plain"), f"{place} kept")
+        self.assertEqual({row["object"]: row["root"] for row in results}, files())
+        self.assertEqual(len(results), len(kept) + 1)
+        decay(results[0]["object"])
+        statuses = {row["object"]: row["status"] for row in self.engine.verify(results, f"{place} kept")}
+        self.assertEqual(statuses.pop(results[0]["object"]), "damaged")
+        self.assertEqual(set(statuses.values()), {"ok"})
+        session.sql("CREATE VIEW seen AS SELECT * FROM plain")
+        with self.assertRaisesRegex(ValueError, "seen: no table, but perhaps a view"):
+            mksum.spark.table(session, "seen")
+        with self.assertRaisesRegex(Exception, "TABLE_OR_VIEW_NOT_FOUND"):
+            mksum.spark.table(session, "none")
 
     def test_ledgers_in_places_that_spark_alone_knows(self):
         (self.folder / "ledgers").mkdir()

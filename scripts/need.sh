@@ -218,6 +218,12 @@ for thing in "$@"; do
             apt java default-jre-headless
             packages cluster 'pyspark[connect]==4.3.0' pandas==2.3.3 distributed==2026.8.0 ray==2.60.0 pyarrow==26.0.1 boto3==1.44.5
             ;;
+        # Tables of Iceberg and Delta, which are not for the newest Spark yet.
+        lakes)
+            apt java default-jre-headless
+            packages lakes pyspark==4.1.1 pandas==2.3.3 pyarrow==26.0.1
+            jars lakes-jars io.delta:delta-spark_4.1_2.13:4.4.0 org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0
+            ;;
         # HDFS in one process, for tests, with the programs of tests that it is built on.
         hdfs)
             apt java default-jre-headless

@@ -91,9 +91,10 @@ stores() {
     scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"
 }
 
-# Clusters on this machine, of Spark, Dask and Ray: workers and drivers are killed, objects are replaced, stores fail.
+# Clusters on this machine, of Spark, Dask and Ray: workers and drivers are killed, objects are replaced, stores fail; tables of Iceberg
+# and Delta.
 cluster() {
-    scripts/need.sh python python-package versitygw cluster hdfs
+    scripts/need.sh python python-package versitygw cluster lakes hdfs
     build
     # The tool with HDFS, under a name of its own: other stages build the one without.
     (
@@ -101,10 +102,13 @@ cluster() {
         cargo build --release --quiet --package mksum-cli --features hdfs
         cp "$target/release/mksum" "$target/mksum-hdfs"
     ) 9>"$target/building"
-    local wheel
+    local wheel venv
     wheel=$(bindings/python/wheel.sh)
-    "$target/cluster/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
+    for venv in cluster lakes; do
+        "$target/$venv/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
+    done
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
+    "$target/lakes/bin/python" scripts/tables.py --jars "$target/lakes-jars"
     "$target/cluster/bin/python" scripts/hdfs.py "$target/mksum-hdfs" --jars "$target/hdfs"
 }
 

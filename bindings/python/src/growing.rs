@@ -100,14 +100,14 @@ impl Growing {
 
 /// Appends bytes to a tree: those under whole subtrees are hashed on all cores and pushed in order.
 fn append(frontier: &mut Frontier, bytes: &[u8], stop: &Stop) -> Result<(), Error> {
-    let in_order = |frontier: &mut Frontier| {
+    let in_order = |frontier: &mut Frontier, bytes: &[u8]| {
         bytes.chunks(CHUNK).try_for_each(|chunk| {
             go_on(stop)?;
             frontier.update(chunk)
         })
     };
     let (spec, position, len) = (frontier.spec().clone(), frontier.position(), bytes.len() as u64);
-    let Some(unit) = spec.shape().unit(Frontier::BUFFER) else { return in_order(frontier) };
+    let Some(unit) = spec.shape().unit(Frontier::BUFFER) else { return in_order(frontier, bytes) };
     let head = position.next_multiple_of(unit.len).saturating_sub(position);
     // The last unit stays in the frontier: it may end the input.
     let units = len.saturating_sub(head + 1) / unit.len;
@@ -118,9 +118,9 @@ fn append(frontier: &mut Frontier, bytes: &[u8], stop: &Stop) -> Result<(), Erro
         group => group.max(spec.hash().lanes() as u64),
     };
     if position + len > MAX_LEN || units < 2 || (threads == 1 && group == 1) {
-        return in_order(frontier);
+        return in_order(frontier, bytes);
     }
-    frontier.update(&bytes[..head as usize])?;
+    in_order(frontier, &bytes[..head as usize])?;
     let start = position + head;
     let (whole, tail) = bytes[head as usize..].split_at((units * unit.len) as usize);
     let nodes: Vec<_> = (0..units).map(|index| Subtree { start: start + index * unit.len, ..unit }).collect();
@@ -145,5 +145,5 @@ fn append(frontier: &mut Frontier, bytes: &[u8], stop: &Stop) -> Result<(), Erro
             Ok::<(), Error>(())
         },
     )?;
-    frontier.update(tail)
+    in_order(frontier, tail)
 }

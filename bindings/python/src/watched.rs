@@ -3,7 +3,9 @@
 use crate::data::Data;
 use crate::ending;
 use crate::work::TICK;
-use mksum::{Digest, Digests, Error, Found, Layout, Memory, Messages, Part, PartScan, Role, Spec, Subtree, Subtrees};
+use mksum::{
+    Digest, Digests, Error, Found, Layout, LeafHasher, Memory, Messages, Part, PartScan, Role, Spec, Subtree, Subtrees,
+};
 use mksum_io::{Error as IoError, Input, Stop};
 use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -74,6 +76,24 @@ impl<'a> Watched<'a> {
         let from = usize::try_from(start.checked_sub(self.start)?).ok()?;
         self.bytes.get(from..)?.get(..usize::try_from(len).ok()?)
     }
+
+    /// The bytes of leaves of one length that follow one another, if these are too many for one look at `stop`.
+    fn long(&self, leaves: &[Subtree]) -> Option<&'a [u8]> {
+        let first = leaves.first().filter(|leaf| leaf.level == 0)?;
+        self.of(first.start, first.len * leaves.len() as u64).filter(|bytes| bytes.len() > CHUNK)
+    }
+
+    /// Hashes such leaves side by side, a slice of each at a time.
+    fn leaves(&self, spec: &Spec, leaves: &[Subtree], bytes: &[u8]) -> Result<LeafHasher, Error> {
+        let (mut hasher, count, len) = (spec.leaf_hasher(leaves), leaves.len(), bytes.len() / leaves.len());
+        // Whole blocks of every hash.
+        let slice = (CHUNK / count).next_multiple_of(1 << 10);
+        for start in (0..len).step_by(slice) {
+            go_on(self.stop)?;
+            hasher.update(Messages::strided(&bytes[start..], slice.min(len - start), len, count));
+        }
+        Ok(hasher)
+    }
 }
 
 /// An error if the hashing is to end. The exception of the signal takes its place.
@@ -87,19 +107,19 @@ pub fn go_on(stop: &Stop) -> Result<(), Error> {
 impl Subtrees for Watched<'_> {
     fn digest(&self, spec: &Spec, node: Subtree, role: Role) -> Result<Option<Digest>, Error> {
         go_on(self.stop)?;
-        let long = self.of(node.start, node.len).filter(|bytes| node.level == 0 && bytes.len() > CHUNK);
-        let Some(bytes) = long else { return self.memory().digest(spec, node, role) };
-        let mut hasher = spec.leaf_hasher(&[node]);
-        for chunk in bytes.chunks(CHUNK) {
-            go_on(self.stop)?;
-            hasher.update(Messages::one(chunk));
-        }
-        Ok(Some(hasher.finish_one(role)))
+        let Some(bytes) = self.long(&[node]) else { return self.memory().digest(spec, node, role) };
+        Ok(Some(self.leaves(spec, &[node], bytes)?.finish_one(role)))
     }
 
     fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), Error> {
-        go_on(self.stop)?;
-        self.memory().digests(spec, nodes, out)
+        for run in nodes.chunk_by(|a, b| a.level == 0 && b.level == 0 && a.len == b.len) {
+            go_on(self.stop)?;
+            match self.long(run) {
+                Some(bytes) => self.leaves(spec, run, bytes)?.finish(&vec![&[][..]; run.len()], Role::Inner, out),
+                None => self.memory().digests(spec, run, out)?,
+            }
+        }
+        Ok(())
     }
 
     fn scan(&self, spec: &Spec, part: Part) -> Result<Option<Found>, Error> {

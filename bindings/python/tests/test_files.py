@@ -324,8 +324,11 @@ def python(script: str, *args: str, **options) -> subprocess.CompletedProcess:
         "mksum.root(memory, 'sha3-512')",
         "mksum.root(memory, 'rfc6962:sha512:1KiB')",
         "mksum.root(memory, 'xet')",
+        "mksum.root(memory, 's3:md5:1GiB')",
+        "mksum.root(memory, 'rfc6962:sha512:64MiB')",
         "hasher.update(memory)",
         "mksum.Frontier('rfc6962:sha512:1KiB').update(memory)",
+        "mksum.Frontier('rfc6962:sha512:1GiB').update(memory)",
         "mksum.map_range(mksum.plan(len(memory), 'sha3-512')[0], memory)",
     ],
 )
@@ -364,6 +367,20 @@ def test_an_interrupt_ends_the_work_within_100_ms(tmp_path: pathlib.Path, call: 
         if float(done.stdout) < 0.1:
             return
     pytest.fail(f"ten times more than 100 ms, the last time {done.stdout.strip()} s")
+
+
+@pytest.mark.parametrize("fmt", ["s3:md5:5MiB", "s3:sha256:24MiB", "rfc6962:sha512:16MiB", "plain:sha1:8MiB", "dropbox"])
+def test_long_leaves_in_memory_are_those_of_files(tmp_path: pathlib.Path, fmt: str) -> None:
+    path = tmp_path / "long"
+    for size in [(24 << 20) - 1, 24 << 20, (48 << 20) + 12_345]:
+        data = noise(size)
+        path.write_bytes(data)
+        expected = mksum.file_root(path, fmt)
+        assert mksum.root(data, fmt) == expected
+        frontier = mksum.Frontier(fmt)
+        frontier.update(data[:1])
+        frontier.update(data[1:])
+        assert frontier.root() == expected
 
 
 def test_a_process_that_ends_while_threads_work(tmp_path: pathlib.Path) -> None:

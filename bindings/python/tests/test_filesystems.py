@@ -301,3 +301,16 @@ def test_times_are_versions_as_the_engine_has_them(tmp_path: pathlib.Path) -> No
     memory = fsspec.filesystem("memory")
     memory.pipe("/times/file", b"abc")
     assert adapter_of(memory).facts("times/file")[1].startswith(f"mtime:{int(time.time()) // 1000}")
+
+
+def test_a_server_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"):
+        monkeypatch.setenv(name, "none")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    for read in [mksum.file_root, lambda url: list(mksum.list_objects(url))]:
+        with pytest.raises(mksum.FileError) as error:
+            read("s3://bucket/key")
+        assert str(error.value) == "s3://bucket/key: cannot connect to http://127.0.0.1:1: Connection refused"
+    # The URL of a file on a web server says it already.
+    with pytest.raises(mksum.FileError, match=r"^http://127\.0\.0\.1:1/key: Connection refused$"):
+        mksum.file_root("http://127.0.0.1:1/key")

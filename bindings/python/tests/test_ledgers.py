@@ -320,3 +320,28 @@ def test_nothing_to_read_is_no_success(tmp_path: pathlib.Path) -> None:
         with pytest.raises(mksum.RefusedError, match="nothing to verify"):
             cluster.verify(kept, str(tmp_path / "ledger"), run="first")
     assert not (tmp_path / "ledger" / "rows=runs").exists()
+
+
+def test_files_of_lists_without_versions_are_asked_for(tmp_path: pathlib.Path) -> None:
+    from pyarrow.fs import LocalFileSystem
+
+    path = tmp_path / "a b"
+    path.write_bytes(b"abc")
+    [expected] = cluster.inputs(path)
+    for size in (None, 3):
+        assert cluster.asked(str(path), size) == expected
+        assert cluster.asked(path.as_uri(), size) == expected
+    assert cluster.asked(str(path), None, LocalFileSystem())["size"] == 3
+    wrong = [
+        (path, 4, None, "failed", "listed with 4 bytes, and has 3"),
+        (path, 4, LocalFileSystem(), "failed", "listed with 4 bytes, and has 3"),
+        (path, -1, None, "failed", "a size of -1"),
+        (tmp_path / "none", 3, None, "gone", "it is not there"),
+        (tmp_path / "none", 3, LocalFileSystem(), "gone", "it is not there"),
+        (tmp_path, None, None, "failed", "is a directory"),
+        ("wasbs://c@h/k", 3, None, "failed", "'wasbs'"),
+        (None, 3, None, "failed", "no path"),
+    ]
+    for place, size, files, status, words in wrong:
+        found = cluster.asked(place if place is None else str(place), size, files)
+        assert (found.get("status"), words in str(found.get("error"))) == (status, True), found

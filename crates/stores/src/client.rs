@@ -1,7 +1,7 @@
 //! Connections to stores: one client for all, which counts.
 
 use crate::blocks::Blocks;
-use crate::failure::Fault;
+use crate::failure::{Fault, Unreachable};
 use crate::given::{Adapter, given};
 #[cfg(feature = "hdfs")]
 use crate::hdfs;
@@ -233,7 +233,13 @@ impl Service {
         for _ in 0..=redirects::MOST {
             self.traffic.requests.fetch_add(1, Ordering::Relaxed);
             let (asked, method, url) = (Asked::of(&request), request.method().clone(), request.uri().clone());
-            let response = self.client.execute(request).await.map_err(lasting)?;
+            let response = self.client.execute(request).await.map_err(lasting).map_err(|error| match error.kind() {
+                // The URL of a file on a web server has the server's name.
+                HttpErrorKind::Connect if self.exact.is_none() => {
+                    HttpError::new(HttpErrorKind::Connect, Unreachable::new(&url, error))
+                }
+                _ => error,
+            })?;
             let next = match asked {
                 Some(asked) => asked.redirected(&response, self.rule).await.map_err(refused)?,
                 None => None,

@@ -1,8 +1,10 @@
 //! Why an object could not be read, and how that is said.
 
-use http::StatusCode;
+use http::{StatusCode, Uri};
 use mksum_io::{Refusal, Url};
+use object_store::client::HttpError;
 use std::error::Error;
+use std::fmt;
 use std::io::{self, ErrorKind};
 
 /// The reason why an object could not be opened or read.
@@ -20,6 +22,34 @@ pub enum Fault {
     Empty,
     /// The whole object came where a range was asked for.
     NotPartial,
+}
+
+/// A server that cannot be reached: the URL of an object in a store does not say which it is.
+#[derive(Debug)]
+pub struct Unreachable {
+    endpoint: String,
+    why: HttpError,
+}
+
+impl Unreachable {
+    /// The server of a request, without the user and password of its URL.
+    pub fn new(request: &Uri, why: HttpError) -> Self {
+        let (scheme, host) = (request.scheme_str().unwrap_or_default(), request.host().unwrap_or_default());
+        let port = request.port().map(|port| format!(":{port}")).unwrap_or_default();
+        Unreachable { endpoint: format!("{scheme}://{host}{port}"), why }
+    }
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot connect to {}", self.endpoint)
+    }
+}
+
+impl Error for Unreachable {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.why)
+    }
 }
 
 /// The longest message of a server that is repeated, in letters.
@@ -45,7 +75,7 @@ impl Fault {
     }
 
     /// Returns the message of a client's error for users: the innermost one.
-    pub fn words(error: &dyn Error) -> String {
+    pub fn words(error: &(dyn Error + 'static)) -> String {
         // The client asks this machine's metadata service where nothing else has credentials of S3.
         let metadata = ["/latest/api/token", "/latest/meta-data/"];
         let (words, mut source) = (Fault::innermost(error), Some(error));
@@ -62,11 +92,14 @@ impl Fault {
         words
     }
 
-    fn innermost(error: &dyn Error) -> String {
+    fn innermost(error: &(dyn Error + 'static)) -> String {
         let mut source = Some(error);
-        let mut last = String::new();
+        let (mut last, mut server) = (String::new(), String::new());
         while let Some(inner) = source {
             last = inner.to_string();
+            if inner.is::<Unreachable>() {
+                server = format!("{last}: ");
+            }
             // The words of the client before those of the server, which stand in a message of their own.
             if let Some((_, said)) = last.split_once("Server returned non-2xx status code: ") {
                 return answered(said);
@@ -81,7 +114,7 @@ impl Fault {
             ""
         };
         // Servers in Java send the trace of their stack after the first line.
-        format!("{}{hint}", shortened(last.lines().next().unwrap_or_default()))
+        format!("{server}{}{hint}", shortened(last.lines().next().unwrap_or_default()))
     }
 
     /// Converts this fault to the error of an input that could not be opened or listed.
@@ -134,6 +167,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use object_store::client::HttpErrorKind;
 
     #[test]
     fn a_metadata_service_without_credentials_is_no_server_of_s3() {
@@ -167,6 +201,14 @@ mod tests {
         let changed = object_store::Error::Precondition { path: "k".into(), source: source() };
         assert_eq!(Fault::of(&missing, None), Fault::Missing);
         assert!(matches!(Fault::of(&changed, None), Fault::Changed(_)));
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_reached_is_named() {
+        let refused = HttpError::new(HttpErrorKind::Connect, io::Error::from(ErrorKind::ConnectionRefused));
+        let request = Uri::from_static("http://me:secret@127.0.0.1:9/bucket/key?secret");
+        let error = HttpError::new(HttpErrorKind::Connect, Unreachable::new(&request, refused));
+        assert_eq!(Fault::words(&error), "cannot connect to http://127.0.0.1:9: connection refused");
     }
 
     #[test]

@@ -149,6 +149,32 @@ def listed(path: Any, size: Any, version: Any, files: Any = None) -> Listed:
     return {"path": name, "size": int(size), "version": version.strip('"')}
 
 
+def asked(path: Any, size: Any = None, files: Any = None) -> Listed:
+    """Returns an input of a list without versions, such as the metadata of a table, in the version that it has now.
+
+    With an error if it is not there, or has another size than the list says, if it says one.
+    """
+    item = listed(path, 0 if size is None else size, "", files)
+    if item.get("error") is not None:
+        return item
+    name = item["path"]
+    try:
+        if files is None:
+            item = _opened(name)
+        else:
+            now, version = adapter_of(files).facts(name)
+            item = listed(name, now, version, files)
+    except FileNotFoundError:
+        return unlisted(name, "gone", f"{name}: it is not there, although it is listed")
+    except Exception as error:
+        # Each package has exceptions of its own: the row says which.
+        words = str(error) if isinstance(error, MksumError) else f"{name}: {type(error).__name__}: {error}"
+        return unlisted(name, "failed", words)
+    if size is not None and item["size"] != int(size):
+        return unlisted(name, "failed", f"{name}: it is listed with {int(size)} bytes, and has {item['size']}")
+    return item
+
+
 def one_of(first: Listed, other: Listed) -> Listed:
     """Returns the one input of a path that is listed twice."""
     if (first["version"], first["size"]) == (other["version"], other["size"]):

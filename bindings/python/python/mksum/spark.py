@@ -17,6 +17,7 @@ Spark writes the rows with its own configuration, which takes longer.
 # pyspark and pyarrow are optional.
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 
+import concurrent.futures
 import functools
 import gc
 import itertools
@@ -42,7 +43,7 @@ from mksum.types import AnyPath, Format
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
 Source: TypeAlias = AnyPath | DataFrame
-"""A URL, a path, a folder; or a frame of inputs with the columns `path`, `size` and `etag`."""
+"""A URL, a path, a folder; or a frame of inputs with the columns `path`, `size` and, if it is known, `etag`."""
 
 INPUTS = "path string, size bigint, version string, status string, error string"
 ROWS = (
@@ -63,6 +64,10 @@ TASKS = f"spans array<struct<path: string, version: string, size: bigint, parts:
 
 BATCH = 10_000
 """The rows of an Arrow batch."""
+ASKED = 16
+"""The files that a worker asks about at the same time."""
+FILES = ("parquet", "orc", "csv", "json", "text", "avro", "hive", "delta")
+"""The kinds of tables whose files Spark lists by itself."""
 PARTITIONS = 100_000
 """The Spark tasks of a job, at most: beyond that, each hashes several tasks."""
 
@@ -85,8 +90,9 @@ def hash(
     Args:
         spark: The session.
         source: A URL, a path or a folder, listed by a worker; or a frame with the columns `path`, `size` and `etag`, as of
-            S3 Inventory or of the metadata of a table. A path that is there with two versions, or without a size or etag, is an
-            error of that object alone.
+            S3 Inventory. A path that is there with two versions, or without a size or etag, is an error of that object alone. Of
+            a frame without a column `etag`, as of `table`, the workers ask for the version of each file, and compare its size
+            with that of the frame, if it has one.
         ledger: The URI of a folder that Spark reads: new, or that of an earlier run, which is continued. Two jobs at the same
             time need two.
         fmt: The format.
@@ -211,6 +217,54 @@ def verify(
     return results
 
 
+def table(spark: SparkSession, name: str) -> DataFrame:
+    """Returns the data files of a table as they are now, as a source for `hash`.
+
+    >>> frame = mksum.spark.hash(spark, mksum.spark.table(spark, "db.t"), "hdfs://host:8020/ledger")    # doctest: +SKIP
+
+    Of Iceberg these are the files in `NAME.files`: those with data and those with deletes of the current snapshot, and their
+    sizes. Of Delta the data files of the current version, and of a table of Parquet, ORC, CSV, JSON, text or Avro, also Hive's,
+    all files that Spark reads: their paths alone, which the driver lists. Not in it are the metadata of Iceberg, and the log and
+    the deletion vectors of Delta: hash the folder of the table for these.
+
+    Args:
+        spark: The session.
+        name: The name of the table as `spark.table` takes it; of one in a catalog of Iceberg with the catalog and the database.
+
+    Returns:
+        A frame with the columns `path` and `size`, the size in bytes or null. It has no `etag`, since tables do not have them.
+
+    Raises:
+        RefusedError: It is a view, or a table of another kind, or one whose files Spark does not know.
+        AnalysisException: There is no such table.
+    """
+    facts: dict[str, str] = {}
+    for row in spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect():
+        # Columns come first, and may be named like facts.
+        facts = {} if row["col_name"] == "# Detailed Table Information" else {**facts, row["col_name"]: row["data_type"]}
+    provider = facts.get("Provider", "").lower()
+    if "Location" not in facts or provider not in ("iceberg", *FILES):
+        kind = f"a table of '{provider}'" if provider else "no table, but perhaps a view of tables"
+        words = (
+            f"{name}: {kind}: expected one of iceberg, {', '.join(FILES)}; or pass hash a frame with the columns path and size"
+        )
+        raise mksum.RefusedError(words)
+    if provider != "delta":
+        # Sessions remember what a table was, and which files a folder had.
+        spark.catalog.refreshTable(name)
+    if provider == "iceberg":
+        found = spark.table(f"{name}.files").select(F.col("file_path").alias("path"), F.col("file_size_in_bytes").alias("size"))
+        # A file may hold the deletes of several others. Names are not encoded: a path is a name as well, a URI of a file is not.
+        return found.withColumn("path", F.regexp_replace("path", "^file:/+", "/")).distinct()
+    # Spark's own tables name files by URIs, Delta by what these mean.
+    paths = [path if provider == "delta" else unquote(path) for path in spark.table(name).inputFiles()]
+    paths = [re.sub("^file:/+", "/", path) for path in paths]
+    if provider == "hive" and [path.rstrip("/") for path in paths] == [re.sub("^file:/+", "/", facts["Location"]).rstrip("/")]:
+        words = f"{name}: Spark does not list the files of this table of Hive: hash its folder, {facts['Location']}"
+        raise mksum.RefusedError(words)
+    return spark.createDataFrame([(path, None) for path in sorted(paths)], "path string, size bigint")
+
+
 def register(spark: SparkSession) -> None:
     """Registers the data source `mksum` with a session: see `MksumSource`."""
     spark.dataSource.register(MksumSource)
@@ -306,8 +360,10 @@ class _Reader(DataSourceReader):
 def _inputs(spark: SparkSession, source: Any, files: Any, symlinks: cluster.Links) -> DataFrame:
     """The inputs of a source, as a frame."""
     if hasattr(source, "mapInArrow"):
-        found = source.select("path", F.col("size").cast("bigint"), "etag")
-        return found.mapInArrow(functools.partial(_listed, files=files), INPUTS)
+        columns = [F.col("path"), F.col("size").cast("bigint")]
+        if "etag" in source.columns:
+            return source.select(*columns, "etag").mapInArrow(functools.partial(_listed, files=files), INPUTS)
+        return source.select(*columns).mapInArrow(functools.partial(_asked, files=files), INPUTS)
     # As a task, so that the driver needs no access and holds no listing. The data source would plan it in two processes more.
     call = functools.partial(_list, source=source, files=files, symlinks=symlinks)
     return spark.range(1, numPartitions=1).mapInArrow(call, INPUTS)
@@ -321,6 +377,14 @@ def _list(batches: Batches, source: AnyPath, files: Any, symlinks: cluster.Links
 def _listed(batches: Batches, files: Any) -> Batches:
     rows = (row for batch in batches for row in batch.to_pylist())
     yield from _batches((cluster.listed(row["path"], row["size"], row["etag"], files) for row in rows), INPUTS)
+
+
+def _asked(batches: Batches, files: Any) -> Batches:
+    with concurrent.futures.ThreadPoolExecutor(ASKED) as pool:
+        for batch in batches:
+            rows = batch.to_pylist()
+            found = pool.map(lambda row: cluster.asked(row["path"], row["size"], files), rows)
+            yield from _batches(found, INPUTS)
 
 
 def _place(inputs: DataFrame, listing: str) -> Ledger | None:
@@ -513,4 +577,4 @@ class _Progress:
             self.told = now
 
 
-__all__ = ["MksumSource", "hash", "register", "verify"]
+__all__ = ["MksumSource", "hash", "register", "table", "verify"]
