@@ -97,8 +97,8 @@ pub fn is_part_of_outboard(path: &Path) -> bool {
     // The name alone says so: `.part` is also that of others' downloads.
     let is_unfinished = target.is_some() || part.is_some_and(|whole| whole.ends_with(b".mkt"));
     match open_at_once(path) {
-        // A kill right after it was created leaves it empty.
-        Ok(file) => begins_with(&file, head) || (is_unfinished && is_empty(&file)),
+        // A kill right after it was created leaves it empty. Asked first: another process may write its first bytes in between.
+        Ok(file) => (is_unfinished && is_empty(&file)) || begins_with(&file, head),
         // Since its directory was listed, the work that it was about has been finished.
         Err(error) => (is_record || is_unfinished) && error.kind() == ErrorKind::NotFound,
     }
