@@ -249,7 +249,7 @@ class Mount(unittest.TestCase):
             (copy / "good").write_bytes(self.good)
             with self.mount(url, "--root", root, "--replica", copy) as mounted:
                 self.assertEqual((self.point / "good").read_bytes(), self.good)
-                self.assertTrue(mounted.reported(f"{url}good: ", " bytes came from a replica"), mounted.errors)
+                self.assertTrue(mounted.reported(f"{url}good: 65536 bytes are damaged"), mounted.errors)
         self.refused("Connection refused", url, self.point, "--root", root)
 
     def test_flipped_bits_are_never_handed_out(self):
@@ -339,7 +339,7 @@ class Mount(unittest.TestCase):
         damaged = self.file.read_bytes()
         with self.mount(None, "--root", root, "--replica", copy) as mounted:
             self.assertEqual((self.point / "good").read_bytes(), self.good)
-            self.assertTrue(mounted.reported(f"{self.file}: ", " bytes came from a replica"))
+            self.assertTrue(mounted.reported(f"{self.file}: 65536 bytes are damaged or unreadable, and came from a replica"))
         self.assertEqual((len(mounted.errors), self.file.read_bytes()), (1, damaged))
         with self.mount(None, "--root", root, "--replica", copy, "--on-bad", "repair"):
             self.assertEqual((self.point / "good").read_bytes(), self.good)

@@ -25,7 +25,7 @@ pub type Log = Arc<dyn Fn(&Input, Report<'_>) + Send + Sync>;
 pub enum Report<'a> {
     /// A read failed.
     Failed(&'a Error),
-    /// This many bytes came from a replica, those of a leaf as often as it was read: the file's own are damaged, or cannot be read.
+    /// This many bytes were damaged, or could not be read, and came from a replica.
     Replaced(u64),
 }
 
@@ -33,9 +33,7 @@ impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Report::Failed(error) => error.fmt(f),
-            Report::Replaced(bytes) => {
-                write!(f, "{bytes} bytes came from a replica: the file's own are damaged or unreadable")
-            }
+            Report::Replaced(bytes) => write!(f, "{bytes} bytes are damaged or unreadable, and came from a replica"),
         }
     }
 }

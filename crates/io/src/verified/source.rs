@@ -5,6 +5,7 @@ use super::opening::{Opening, WriteBack};
 use crate::outboard::{is_unchanged, restore_time};
 use crate::{DamagedUnit, Error, File, HeldFile, Input, Refusal, Replica, open_replicas};
 use mksum::{Digest, Digests, Subtree};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,9 +20,14 @@ pub struct Source {
     /// Has one thread write at a time.
     writing: Mutex<()>,
     replaced: AtomicU64,
+    /// The offsets of the units that are in that number: a unit may be read, and read ahead at the same time.
+    counted: Mutex<HashSet<u64>>,
 }
 
 impl Source {
+    /// The units that are remembered, so that each is counted once: beyond them, as often as it is read.
+    const COUNTED: usize = 1 << 16;
+
     /// The source of an open file of the length that the judge knows.
     pub fn new(file: File, opening: Opening, judge: Judge) -> Result<Source, Error> {
         let Opening { replicas, write_back, .. } = opening;
@@ -36,6 +42,7 @@ impl Source {
             write_back,
             writing: Mutex::default(),
             replaced: AtomicU64::new(0),
+            counted: Mutex::default(),
         })
     }
 
@@ -50,6 +57,13 @@ impl Source {
     /// The bytes that came from replicas.
     pub fn replaced(&self) -> u64 {
         self.replaced.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, unit: Subtree) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if counted.len() >= Self::COUNTED && !counted.contains(&unit.start) || counted.insert(unit.start) {
+            self.replaced.fetch_add(unit.len, Ordering::Relaxed);
+        }
     }
 
     /// Fills `out` with the bytes of `units`, which follow one another; all of them are verified, or `out` is zero.
@@ -110,7 +124,7 @@ impl Source {
     ) -> Result<(), Error> {
         let refused = match self.ask_replicas(unit, expected, out) {
             Ok(()) => {
-                self.replaced.fetch_add(unit.len, Ordering::Relaxed);
+                self.count(unit);
                 return self.write_back(unit, out);
             }
             Err(refused) => refused,
