@@ -656,12 +656,12 @@ pub fn read() -> Result<Args, Exit> {
     if before::asks_for_summary(&line, &names) {
         return Err(print_text(examples::SUMMARY.as_bytes()));
     }
-    let parse = |line: Vec<OsString>| {
-        grammar.clone().try_get_matches_from(line).and_then(|matches| Args::from_arg_matches(&matches))
+    let parse = |grammar: Clap, line| {
+        grammar.try_get_matches_from::<_, OsString>(line).and_then(|matches| Args::from_arg_matches(&matches))
     };
-    let parsed = parse(line).and_then(|args| match args.command {
+    let parsed = parse(grammar, line).and_then(|args| match args.command {
         Some(Command::Which { sum, file: Some(file), .. }) => {
-            parse(vec!["mksum".into(), format!("--expect={sum}").into(), "--".into(), file])
+            parse(self::grammar(), vec!["mksum".into(), format!("--expect={sum}").into(), "--".into(), file])
         }
         _ => Ok(args),
     });
