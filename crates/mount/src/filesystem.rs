@@ -208,17 +208,19 @@ impl Filesystem for Files {
         reply: ReplyData,
     ) {
         let Some(reader) = self.reader(handle) else { return reply.error(Errno::EBADF) };
-        let count = reader.verified.len().saturating_sub(offset).min(size.into());
-        let mut bytes = vec![0; count as usize];
-        match reader.verified.read_at(offset, &mut bytes) {
-            Ok(count) => {
-                reply.data(&bytes[..count]);
-                // The program works with these bytes meanwhile.
-                reader.read_ahead(offset, count as u64);
-                self.report_replaced(number.0, &reader.verified);
+        let count = reader.verified.len().saturating_sub(offset).min(size.into()) as usize;
+        if let Some(bytes) = reader.verified.kept(offset, count) {
+            reply.data(&bytes);
+        } else {
+            let mut bytes = vec![0; count];
+            match reader.verified.read_at(offset, &mut bytes) {
+                Ok(count) => reply.data(&bytes[..count]),
+                Err(error) => return reply.error(self.fail(number.0, &error)),
             }
-            Err(error) => reply.error(self.fail(number.0, &error)),
         }
+        // The program works with these bytes meanwhile.
+        reader.read_ahead(offset, count as u64);
+        self.report_replaced(number.0, &reader.verified);
     }
 
     fn release(

@@ -1,7 +1,6 @@
 //! An outboard in a store, of which only the pages are fetched that a read needs.
 
-use super::units::{Lookup, Units};
-use crate::file::zeros;
+use super::units::{Kept, Lookup, Units};
 use crate::outboard::{Stored, opened};
 use crate::{Error, File, Input};
 use mksum::outboard::{Foreign, ForeignFormat, Outboard, OutboardError, ReadAt};
@@ -38,17 +37,15 @@ impl Pages {
     /// The bytes that are kept at most.
     const KEPT: u64 = 8 << 20;
 
-    fn page(&self, start: u64) -> Result<Arc<Vec<u8>>, Error> {
+    fn page(&self, start: u64) -> Result<Kept, Error> {
         loop {
             match self.pages.claim(start) {
-                Lookup::Kept(bytes) => return Ok(bytes),
+                Lookup::Kept(page) => return Ok(page),
                 Lookup::Awaited => self.pages.wait(start),
                 Lookup::Claimed(claim) => {
-                    let mut bytes = zeros(Self::PAGE.min(self.file.len() - start), self.file.input())?;
+                    let mut bytes = self.pages.memory(Self::PAGE.min(self.file.len() - start), self.file.input())?;
                     self.file.fill_now(start, &mut bytes)?;
-                    let bytes = Arc::new(bytes);
-                    claim.keep(bytes.clone());
-                    return Ok(bytes);
+                    claim.keep(Arc::new(bytes));
                 }
             }
         }

@@ -3,15 +3,14 @@
 use super::judge::{Judge, LONGEST};
 use super::opening::Opening;
 use super::source::Source;
-use super::units::{Claim, Lookup, Units};
-use crate::file::zeros;
+use super::units::{Claim, Kept, Lookup, Units};
 use crate::{Error, File, Input, Options};
 use mksum::ordered::ordered;
 use mksum::{Root, Subtree};
 use std::fmt;
 use std::iter;
 use std::mem;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// A file or object whose bytes are handed out only after they were verified against a trusted root.
@@ -35,7 +34,7 @@ enum Job<'a> {
     /// A unit of which the caller wants a part.
     Part(Wanted<'a>, Claim<'a>),
     /// Units that are read ahead.
-    Ahead(Vec<(Subtree, Claim<'a>)>),
+    Ahead(Vec<Subtree>, Claim<'a>),
     /// A unit that another thread verifies.
     Awaited(Wanted<'a>),
 }
@@ -181,16 +180,22 @@ impl Verified {
         Ok(count)
     }
 
-    /// Fills `out` if all its bytes are in one kept unit: most small reads.
+    /// The `len` bytes from `offset` on without a copy, if they were verified at once and are kept in memory; or as soon as they are, if a
+    /// thread verifies the first of them now.
+    pub fn kept(&self, offset: u64, len: usize) -> Option<impl Deref<Target = [u8]> + use<>> {
+        let unit = self.unit_over(offset)?;
+        self.units.wait(unit.start);
+        self.part(unit, offset, len)
+    }
+
+    fn part(&self, unit: Subtree, offset: u64, len: usize) -> Option<Kept> {
+        self.units.kept(unit.start)?.part((offset - unit.start) as usize, len)
+    }
+
+    /// Fills `out` if all its bytes are kept together: most small reads.
     pub(super) fn copy_kept(&self, offset: u64, out: &mut [u8]) -> bool {
-        let Some(unit) = self.unit_over(offset) else { return false };
-        let from = (offset - unit.start) as usize;
-        if unit.len - (from as u64) < out.len() as u64 {
-            return false;
-        }
-        let Some(bytes) = self.units.kept(unit.start) else { return false };
-        out.copy_from_slice(&bytes[from..][..out.len()]);
-        true
+        let kept = self.unit_over(offset).and_then(|unit| self.part(unit, offset, out.len()));
+        kept.as_deref().inspect(|kept| out.copy_from_slice(kept)).is_some()
     }
 
     /// Verifies the units of a job. Returns what is left to be waited for.
@@ -198,21 +203,17 @@ impl Verified {
         match job {
             Job::Whole(units, out) => self.source.fill(&units, out).map(|()| None),
             Job::Part(wanted, claim) => {
-                let mut bytes = zeros(wanted.unit.len, self.input())?;
+                let mut bytes = self.units.memory(wanted.unit.len, self.input())?;
                 self.source.fill(&[wanted.unit], &mut bytes)?;
                 wanted.copy_from(&bytes);
                 claim.keep(Arc::new(bytes));
                 Ok(None)
             }
-            Job::Ahead(claims) => {
-                let units: Vec<_> = claims.iter().map(|(unit, _)| *unit).collect();
-                let mut bytes = zeros(units.iter().map(|unit| unit.len).sum(), self.input())?;
+            Job::Ahead(units, claim) => {
+                let mut bytes = self.units.memory(units.iter().map(|unit| unit.len).sum(), self.input())?;
                 // An error is that of the read that wants them.
                 if self.source.fill(&units, &mut bytes).is_ok() {
-                    for (unit, claim) in claims {
-                        let from = (unit.start - units[0].start) as usize;
-                        claim.keep(Arc::new(bytes[from..][..unit.len as usize].to_vec()));
-                    }
+                    claim.keep(Arc::new(bytes));
                 }
                 Ok(None)
             }
@@ -256,13 +257,11 @@ impl<'a> Jobs<'a> {
             let rest = self.rest.len() as u64;
             // One unit alone is rather copied than hashed again, if it is short.
             if from == 0 && unit.len <= rest && (unit.len < rest || rest >= Verified::SHARE) {
-                if let Some(bytes) = kept.kept(unit.start) {
-                    self.take(bytes.len()).copy_from_slice(&bytes);
-                    continue;
-                }
                 let (units, bytes) =
-                    self.follow(unit, self.at + rest, |unit| kept.kept(unit.start).is_none().then_some(unit));
-                return Some(Job::Whole(units, self.take(bytes)));
+                    self.follow(unit, self.at + rest, |unit| kept.is_missing(unit.start).then_some(unit));
+                if !units.is_empty() {
+                    return Some(Job::Whole(units, self.take(bytes)));
+                }
             }
             let out = self.take((unit.len as usize - from).min(self.rest.len()));
             let wanted = Wanted { unit, from, out };
@@ -280,14 +279,13 @@ impl<'a> Jobs<'a> {
         let (verified, kept) = (self.verified, &self.verified.units);
         while self.at < self.end {
             let unit = verified.unit_over(self.at)?;
-            self.at = unit.start;
-            let (claims, bytes) = self.follow(unit, u64::MAX, |unit| match kept.claim(unit.start) {
-                Lookup::Claimed(claim) => Some((unit, claim)),
-                Lookup::Kept(_) | Lookup::Awaited => None,
-            });
-            self.at += if claims.is_empty() { unit.len } else { bytes as u64 };
-            if !claims.is_empty() {
-                return Some(Job::Ahead(claims));
+            self.at = unit.end();
+            if let Lookup::Claimed(mut claim) = kept.claim(unit.start) {
+                let (units, _) = self.follow(unit, u64::MAX, |next| {
+                    (next.start == unit.start || claim.extend(next.start)).then_some(next)
+                });
+                self.at = units.last().map_or(self.at, |last| last.end());
+                return Some(Job::Ahead(units, claim));
             }
         }
         None
