@@ -551,8 +551,12 @@ mod linux {
     /// device allows.
     pub(crate) const DIRECT_ALIGN: usize = 4096;
 
-    /// Opens the same file again, to be read around the page cache; `None` where the file system cannot.
+    /// The file system of memory (statfs(2)): what it reads "around the cache" is copied from the cache all the same.
+    const TMPFS: i128 = 0x0102_1994;
+
+    /// Opens the same file again, to be read around the page cache; `None` where the file system cannot, or has nothing else.
     pub(crate) fn open_direct(file: &File) -> Option<File> {
+        rustix::fs::fstatfs(file).ok().filter(|system| i128::from(system.f_type) != TMPFS)?;
         // By its descriptor: its path may be another file's by now.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
@@ -742,5 +746,16 @@ mod other {
 
     pub(crate) fn is_descriptor(path: &Path) -> bool {
         path.starts_with("/dev/fd") || path.starts_with("/dev/stdin")
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    #[test]
+    fn a_file_in_memory_is_not_read_around_the_cache() {
+        let file = memfd_create("file", MemfdFlags::CLOEXEC).unwrap().into();
+        assert!(super::open_direct(&file).is_none());
     }
 }
