@@ -12,8 +12,6 @@ import argparse
 import collections
 import contextlib
 import glob
-import http.client
-import http.server
 import itertools
 import json
 import os
@@ -49,10 +47,8 @@ flags.add_argument("--versitygw", type=os.path.abspath, required=True)
 flags.add_argument("--job", nargs="+", metavar=("ENGINE", "LEDGER"), help=argparse.SUPPRESS)
 
 
-class Between(servers.Silent, http.server.BaseHTTPRequestHandler):
+class Between(servers.Forwarding):
     """Passes requests on to a store, counts what is read of objects, and does what a test asks for at each."""
-
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self):
         with self.server.lock:
@@ -66,8 +62,7 @@ class Between(servers.Silent, http.server.BaseHTTPRequestHandler):
     def pass_on(self):
         server, (_, bucket, key) = self.server, (self.path.partition("?")[0] + "//").split("/", 2)
         key = key.strip("/") if bucket == "bucket" else ""
-        sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        fault = {}
+        sent, fault = self.sent(), {}
         if key:
             with server.lock:
                 server.gets[key] += 1
@@ -77,31 +72,15 @@ class Between(servers.Silent, http.server.BaseHTTPRequestHandler):
         if "status" in fault:
             self.answer(fault["status"], {}, b"")
             return
-        ask = http.client.HTTPConnection("127.0.0.1", server.store)
-        ask.request(self.command, self.path, sent, dict(self.headers))
-        got = ask.getresponse()
-        body = got.read()
-        ask.close()
-        if key and got.status in (200, 206):
+        status, headers, body = self.ask(sent)
+        if key and status in (200, 206):
             with server.lock:
                 server.bytes += len(body)
             if "flip" in fault and body:
                 body = bytes([body[0] ^ 1]) + body[1:]
-        self.answer(got.status, dict(got.getheaders()), body)
+        self.answer(status, headers, body)
 
     do_HEAD = do_PUT = do_GET
-
-    def answer(self, status, headers, body):
-        self.send_response(status)
-        for name, value in headers.items():
-            if name.lower() not in ("connection", "transfer-encoding", "content-length"):
-                self.send_header(name, value)
-        length = headers.get("Content-Length", "0") if self.command == "HEAD" else str(len(body))
-        self.send_header("Content-Length", length)
-        self.end_headers()
-        with contextlib.suppress(OSError):
-            if self.command != "HEAD":
-                self.wfile.write(body)
 
 
 class Counting(servers.Patient):
