@@ -306,17 +306,19 @@ class Engine:
                 self.assertEqual((row["status"], row["root"]), ("ok", expected[row["object"]]))
 
     def test_1_roots_are_those_of_the_tool_and_nothing_is_read_twice(self):
-        told = []
-        results = self.engine.hash("s3://bucket/", self.ledger, on_progress=told.append)
+        told, plans = [], []
+        options = {"on_plan": lambda *plan: plans.append(plan), "on_progress": told.append}
+        results = self.engine.hash("s3://bucket/", self.ledger, **options)
         self.right(results)
         self.assertEqual(set(results[0]), set(RESULT))
         total = sum(row["size"] for row in results)
         self.assertEqual(sum(told), total)
+        self.assertEqual(plans, [(total, len(results))])
         # Speculation may read a task twice.
         self.assertLess(self.store.between.bytes, 2 * total + MIB)
         self.store.reset()
-        self.right(self.engine.hash("s3://bucket/", self.ledger))
-        self.assertEqual(self.store.between.bytes, 0)
+        self.right(self.engine.hash("s3://bucket/", self.ledger, **options))
+        self.assertEqual((self.store.between.bytes, plans[1:], sum(told)), (0, [(0, 0)], total))
         # The tool joins from the same ledger, with a plan of its own.
         command = [CHOSEN.mksum, "plan", "-f", FORMAT, "--range", "1MiB", "-r", "s3://bucket/"]
         plan = self.folder / "plan"
@@ -732,7 +734,10 @@ def job(engine, ledger, run=None):
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         started = Spark(folder, stack, remote="local[2]") if engine == "connect" else ENGINES[engine](folder, stack)
-        results = started.hash("s3://bucket/", ledger)
+        plans = []
+        results = started.hash("s3://bucket/", ledger, on_plan=lambda *plan: plans.append(plan))
+        if engine == "connect":
+            assert plans == [(sum(row["size"] for row in results), len(results))], plans
         print(json.dumps(results if run is None else started.verify(results, ledger, run=run)))
 
 

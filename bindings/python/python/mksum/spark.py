@@ -83,6 +83,7 @@ def hash(
     threads: int | None = 1,
     files: Any = None,
     symlinks: cluster.Links = "skip",
+    on_plan: cluster.OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> DataFrame:
     """Hashes what is not in the ledger, and returns a frame with the root of each input.
@@ -102,8 +103,10 @@ def hash(
         threads: The threads of a task: as many as `spark.task.cpus`.
         files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has the inputs.
         symlinks: What becomes of the symbolic links in a folder.
+        on_plan: Called before the first task with the bytes that the ledger lacks and the number of inputs that have them; by
+            `verify`, once for each format of its roots. `on_progress` comes to the sum of these bytes if nothing fails.
         on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
-            with Connect, whose sessions have `addProgressHandler`.
+            with Connect, whose sessions have `addProgressHandler`: tasks cost about the same.
 
     Returns:
         A frame with the columns of `mksum.cluster.Result`: object, etag, size, format, root, status, error, run, verified_at. It
@@ -114,7 +117,8 @@ def hash(
         RefusedError: There are no inputs: an empty frame would look like success.
         PySparkException: The job failed: run it again with the same ledger.
     """
-    how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks, "on_progress": on_progress}
+    how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks}
+    how |= {"on_plan": on_plan, "on_progress": on_progress}
     return _hashed_in(cluster.new_run(), "digests", spark, source, ledger, fmt, **how)
 
 
@@ -131,6 +135,7 @@ def _hashed_in(
     threads: int | None = 1,
     files: Any = None,
     symlinks: cluster.Links = "skip",
+    on_plan: cluster.OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> DataFrame:
     """The roots of inputs from a ledger's rows of a kind, after a run has hashed what these lack.
@@ -152,6 +157,11 @@ def _hashed_in(
         count = tasks.count()
         if not count and inputs.isEmpty():
             raise mksum.RefusedError(cluster.NOTHING)
+        if on_plan is not None:
+            spans = tasks.select(F.explode("spans").alias("span"))
+            total = F.sum(F.expr("aggregate(span.parts, 0L, (sum, part) -> sum + part.length)"))
+            size, several = spans.select(F.coalesce(total, F.lit(0)), F.count_distinct("span.path")).collect()[0]
+            on_plan(size, several)
         if count:
             with progress:
                 options = {"fmt": spec, "run": run, "kind": kind, "threads": threads, "files": files, "done": progress.done}
