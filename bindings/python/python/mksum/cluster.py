@@ -664,7 +664,7 @@ def hash(
         ledger: A folder that all workers can write to: a path, or the URL of a prefix in a store.
         fmt: The format.
         each: Who calls a function with each task: `map`, or `concurrent.futures.Executor.map`.
-        part: The longest part, in bytes.
+        part: The longest part, in bytes. Parts in the ledger that have other bounds are read again.
         task: The cost of a task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its hands.
         threads: The threads of a task; None is as many as the machine has cores.
         files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has the inputs.

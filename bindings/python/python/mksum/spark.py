@@ -18,6 +18,7 @@ Spark writes the rows with its own configuration, which takes longer.
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 
 import concurrent.futures
+import contextlib
 import functools
 import gc
 import itertools
@@ -70,6 +71,14 @@ FILES = ("parquet", "orc", "csv", "json", "text", "avro", "hive", "delta")
 """The kinds of tables whose files Spark lists by itself."""
 PARTITIONS = 100_000
 """The Spark tasks of a job, at most: beyond that, each hashes several tasks."""
+S3A = "spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION, the version of its Hadoop"
+FILE_SYSTEMS = {
+    "s3": f"{S3A}, and spark.hadoop.fs.s3.impl=org.apache.hadoop.fs.s3a.S3AFileSystem",
+    "s3a": S3A,
+    "abfs": "spark.jars.packages=org.apache.hadoop:hadoop-azure:VERSION, the version of its Hadoop",
+    "gs": "spark.jars.packages=com.google.cloud.bigdataoss:gcs-connector:VERSION",
+}
+"""The settings with which a stock Spark reads and writes what has these schemes."""
 
 
 def hash(
@@ -97,7 +106,7 @@ def hash(
         ledger: The URI of a folder that Spark reads: new, or that of an earlier run, which is continued. Two jobs at the same
             time need two.
         fmt: The format.
-        part: The longest part, in bytes.
+        part: The longest part, in bytes. Parts in the ledger that have other bounds are read again.
         task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its
             hands.
         threads: The threads of a task: as many as `spark.task.cpus`.
@@ -114,7 +123,7 @@ def hash(
 
     Raises:
         FormatError: The format is unknown.
-        RefusedError: There are no inputs: an empty frame would look like success.
+        RefusedError: There are no inputs: an empty frame would look like success. Or Spark has no file system for the ledger.
         PySparkException: The job failed: run it again with the same ledger.
     """
     how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks}
@@ -148,7 +157,8 @@ def _hashed_in(
     progress = _Progress(spark, on_progress)
     # What was listed is written down first, so that all later steps are about the same versions.
     listed = f"{ledger.rstrip('/')}/inputs/run={listing}"
-    _inputs(spark, source, files, symlinks).write.json(listed)
+    with _of_spark(ledger):
+        _inputs(spark, source, files, symlinks).write.json(listed)
     inputs = spark.read.schema(INPUTS).json(_literal(listed))
     rows = _rows(spark, ledger)
     known = _grouped(inputs, rows and rows.where(evidence))
@@ -423,13 +433,33 @@ def _literal(path: str) -> str:
 def _read(spark: SparkSession, paths: str, schema: str, **options: str) -> DataFrame | None:
     """Rows in files of JSON lines; None if there is no file."""
     try:
-        found = spark.read.schema(schema).options(**options).json(paths)
-        # A Connect session looks for the folder only now.
-        return found if found.columns else None
+        with _of_spark(paths):
+            found = spark.read.schema(schema).options(**options).json(paths)
+            # A Connect session looks for the folder only now.
+            return found if found.columns else None
     except AnalysisException as error:
         if error.getCondition() == "PATH_NOT_FOUND":
             return None
         raise
+
+
+@contextlib.contextmanager
+def _of_spark(ledger: str) -> Iterator[None]:
+    """Says what Spark lacks if it does not know the scheme of a ledger.
+
+    Raises:
+        RefusedError: In the place of Spark's error, which each kind of session has in another class.
+    """
+    try:
+        yield
+    except Exception as error:
+        found = re.search(r'No FileSystem for scheme:? "?(\w+)', str(error))
+        if found is None:
+            raise
+        scheme = found[1]
+        settings = FILE_SYSTEMS.get(scheme.replace("abfss", "abfs"))
+        how = f": start it with {settings}" if settings else ""
+        raise mksum.RefusedError(f"{ledger}: this Spark has no file system for '{scheme}'{how}") from None
 
 
 def _grouped(inputs: DataFrame, rows: DataFrame | None) -> DataFrame:
