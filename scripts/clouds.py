@@ -32,7 +32,7 @@ FORMAT = "blake3"
 # The key that Azurite has for its account.
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-# Names that no client of the tool can ask for, each with a byte that a console shows in its own way.
+# Names that the client of a store cannot ask for.
 ODD = ("a//b", "tab\tx", "/c")
 
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -217,6 +217,12 @@ class Cloud:
         self.assertEqual((done.returncode, done.stdout.split()[1:]), (1, [self.url("plain", "odd")]))
         self.assertEqual(done.stderr.count("the client of the store cannot ask for"), len(ODD), done.stderr)
         self.assertIn("a name with a control character", done.stderr)
+        import mksum.cluster
+
+        rows = mksum.cluster.hash(self.url("", "odd"), str(self.folder / "odd"), "md5")
+        wrong = {row["object"]: row["error"] for row in rows if row["status"] != "ok"}
+        self.assertEqual((set(wrong), len(rows)), ({self.url(name, "odd") for name in ODD}, len(ODD) + 1))
+        self.assertTrue(all("cannot ask for" in error for error in wrong.values()), wrong)
 
     def test_a_part_of_an_object_is_hashed(self):
         for part in ("1MiB..9MiB", "..5", "41943040.."):
