@@ -621,11 +621,17 @@ class WithSpark(Engine, unittest.TestCase):
         self.assertEqual({len(name.split("-")) > 2 for name in names}, {False, True})
 
     def test_a_ledger_that_spark_does_not_know_is_refused_with_what_it_lacks(self):
-        words = "s3://ledgers/x.*: this Spark has no file system for 's3': start it with .*hadoop-aws.*fs.s3.impl"
-        with self.assertRaisesRegex(ValueError, words):
-            self.engine.hash("s3://bucket/", "s3://ledgers/x")
-        with self.assertRaisesRegex(ValueError, words):
-            self.engine.verify([RESULT], "s3://ledgers/x", run="x")
+        for url, lacks in {
+            "s3://ledgers/x": "hadoop-aws.*fs.s3.impl",
+            "s3a://ledgers/x": "hadoop-aws",
+            "gs://ledgers/x": "hadoop-gcp",
+            "abfss://c@a.dfs.core.windows.net/x": "hadoop-azure",
+        }.items():
+            words = f"{url}.*: this Spark has no file system for '{url.partition(':')[0]}': start it with .*{lacks}"
+            with self.assertRaisesRegex(ValueError, words):
+                self.engine.hash("s3://bucket/", url)
+            with self.assertRaisesRegex(ValueError, words):
+                self.engine.verify([RESULT], url, run="x")
 
     def test_options_of_the_data_source_are_checked(self):
         import mksum.spark

@@ -71,14 +71,17 @@ FILES = ("parquet", "orc", "csv", "json", "text", "avro", "hive", "delta")
 """The kinds of tables whose files Spark lists by itself."""
 PARTITIONS = 100_000
 """The Spark tasks of a job, at most: beyond that, each hashes several tasks."""
-S3A = "spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION, the version of its Hadoop"
+PACKAGE = "spark.jars.packages=org.apache.hadoop:hadoop-{}:VERSION, the version of its Hadoop"
 FILE_SYSTEMS = {
-    "s3": f"{S3A}, and spark.hadoop.fs.s3.impl=org.apache.hadoop.fs.s3a.S3AFileSystem",
-    "s3a": S3A,
-    "abfs": "spark.jars.packages=org.apache.hadoop:hadoop-azure:VERSION, the version of its Hadoop",
-    "gs": "spark.jars.packages=com.google.cloud.bigdataoss:gcs-connector:VERSION",
+    "s3": f"{PACKAGE.format('aws')}, and spark.hadoop.fs.s3.impl=org.apache.hadoop.fs.s3a.S3AFileSystem",
+    "s3a": PACKAGE.format("aws"),
+    "abfs": PACKAGE.format("azure"),
+    "abfss": PACKAGE.format("azure"),
+    "gs": f"{PACKAGE.format('gcp')} if that is 3.5 or later, or with Google's gcs-connector",
 }
 """The settings with which a stock Spark reads and writes what has these schemes."""
+LACKING = re.compile(r"No FileSystem for scheme|ClassNotFoundException: Class \S+FileSystem not found")
+"""What Hadoop says without them."""
 
 
 def hash(
@@ -445,7 +448,7 @@ def _read(spark: SparkSession, paths: str, schema: str, **options: str) -> DataF
 
 @contextlib.contextmanager
 def _of_spark(ledger: str) -> Iterator[None]:
-    """Says what Spark lacks if it does not know the scheme of a ledger.
+    """Says what Spark lacks if it has no file system for the URL of a ledger.
 
     Raises:
         RefusedError: In the place of Spark's error, which each kind of session has in another class.
@@ -453,11 +456,13 @@ def _of_spark(ledger: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = re.search(r'No FileSystem for scheme:? "?(\w+)', str(error))
-        if found is None:
+        scheme, is_url, _ = ledger.partition("://")
+        if (
+            not is_url
+            or re.search(r"No FileSystem for scheme|ClassNotFoundException: Class \S+FileSystem not found", str(error)) is None
+        ):
             raise
-        scheme = found[1]
-        settings = FILE_SYSTEMS.get(scheme.replace("abfss", "abfs"))
+        settings = FILE_SYSTEMS.get(scheme)
         how = f": start it with {settings}" if settings else ""
         raise mksum.RefusedError(f"{ledger}: this Spark has no file system for '{scheme}'{how}") from None
 
