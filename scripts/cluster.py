@@ -12,8 +12,6 @@ import argparse
 import collections
 import contextlib
 import glob
-import http.client
-import http.server
 import itertools
 import json
 import os
@@ -49,10 +47,8 @@ flags.add_argument("--versitygw", type=os.path.abspath, required=True)
 flags.add_argument("--job", nargs="+", metavar=("ENGINE", "LEDGER"), help=argparse.SUPPRESS)
 
 
-class Between(servers.Silent, http.server.BaseHTTPRequestHandler):
+class Between(servers.Forwarding):
     """Passes requests on to a store, counts what is read of objects, and does what a test asks for at each."""
-
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self):
         with self.server.lock:
@@ -66,8 +62,7 @@ class Between(servers.Silent, http.server.BaseHTTPRequestHandler):
     def pass_on(self):
         server, (_, bucket, key) = self.server, (self.path.partition("?")[0] + "//").split("/", 2)
         key = key.strip("/") if bucket == "bucket" else ""
-        sent = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        fault = {}
+        sent, fault = self.sent(), {}
         if key:
             with server.lock:
                 server.gets[key] += 1
@@ -77,31 +72,15 @@ class Between(servers.Silent, http.server.BaseHTTPRequestHandler):
         if "status" in fault:
             self.answer(fault["status"], {}, b"")
             return
-        ask = http.client.HTTPConnection("127.0.0.1", server.store)
-        ask.request(self.command, self.path, sent, dict(self.headers))
-        got = ask.getresponse()
-        body = got.read()
-        ask.close()
-        if key and got.status in (200, 206):
+        status, headers, body = self.ask(sent)
+        if key and status in (200, 206):
             with server.lock:
                 server.bytes += len(body)
             if "flip" in fault and body:
                 body = bytes([body[0] ^ 1]) + body[1:]
-        self.answer(got.status, dict(got.getheaders()), body)
+        self.answer(status, headers, body)
 
     do_HEAD = do_PUT = do_GET
-
-    def answer(self, status, headers, body):
-        self.send_response(status)
-        for name, value in headers.items():
-            if name.lower() not in ("connection", "transfer-encoding", "content-length"):
-                self.send_header(name, value)
-        length = headers.get("Content-Length", "0") if self.command == "HEAD" else str(len(body))
-        self.send_header("Content-Length", length)
-        self.end_headers()
-        with contextlib.suppress(OSError):
-            if self.command != "HEAD":
-                self.wfile.write(body)
 
 
 class Counting(servers.Patient):
@@ -327,17 +306,19 @@ class Engine:
                 self.assertEqual((row["status"], row["root"]), ("ok", expected[row["object"]]))
 
     def test_1_roots_are_those_of_the_tool_and_nothing_is_read_twice(self):
-        told = []
-        results = self.engine.hash("s3://bucket/", self.ledger, on_progress=told.append)
+        told, plans = [], []
+        options = {"on_plan": lambda *plan: plans.append(plan), "on_progress": told.append}
+        results = self.engine.hash("s3://bucket/", self.ledger, **options)
         self.right(results)
         self.assertEqual(set(results[0]), set(RESULT))
         total = sum(row["size"] for row in results)
         self.assertEqual(sum(told), total)
+        self.assertEqual(plans, [(total, len(results))])
         # Speculation may read a task twice.
         self.assertLess(self.store.between.bytes, 2 * total + MIB)
         self.store.reset()
-        self.right(self.engine.hash("s3://bucket/", self.ledger))
-        self.assertEqual(self.store.between.bytes, 0)
+        self.right(self.engine.hash("s3://bucket/", self.ledger, **options))
+        self.assertEqual((self.store.between.bytes, plans[1:], sum(told)), (0, [(0, 0)], total))
         # The tool joins from the same ledger, with a plan of its own.
         command = [CHOSEN.mksum, "plan", "-f", FORMAT, "--range", "1MiB", "-r", "s3://bucket/"]
         plan = self.folder / "plan"
@@ -639,6 +620,19 @@ class WithSpark(Engine, unittest.TestCase):
         names = [path.name for path in (self.folder / name / "rows=digests").glob("part-*")]
         self.assertEqual({len(name.split("-")) > 2 for name in names}, {False, True})
 
+    def test_a_ledger_that_spark_does_not_know_is_refused_with_what_it_lacks(self):
+        for url, lacks in {
+            "s3://ledgers/x": "hadoop-aws.*fs.s3.impl",
+            "s3a://ledgers/x": "hadoop-aws",
+            "gs://ledgers/x": "hadoop-gcp",
+            "abfss://c@a.dfs.core.windows.net/x": "hadoop-azure",
+        }.items():
+            words = f"{url}.*: this Spark has no file system for '{url.partition(':')[0]}': start it with .*{lacks}"
+            with self.assertRaisesRegex(ValueError, words):
+                self.engine.hash("s3://bucket/", url)
+            with self.assertRaisesRegex(ValueError, words):
+                self.engine.verify([RESULT], url, run="x")
+
     def test_options_of_the_data_source_are_checked(self):
         import mksum.spark
 
@@ -753,7 +747,10 @@ def job(engine, ledger, run=None):
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
         started = Spark(folder, stack, remote="local[2]") if engine == "connect" else ENGINES[engine](folder, stack)
-        results = started.hash("s3://bucket/", ledger)
+        plans = []
+        results = started.hash("s3://bucket/", ledger, on_plan=lambda *plan: plans.append(plan))
+        if engine == "connect":
+            assert plans == [(sum(row["size"] for row in results), len(results))], plans
         print(json.dumps(results if run is None else started.verify(results, ledger, run=run)))
 
 

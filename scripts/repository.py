@@ -5,6 +5,7 @@
     repository.py --release   the same, and fail if it is a placeholder
     repository.py NEW         change it everywhere, as in: repository.py git.example/group/mksum
 """
+import os.path
 import pathlib
 import re
 import subprocess
@@ -18,6 +19,9 @@ NAMED = """Cargo.toml bindings/js/package.json bindings/python/pyproject.toml la
     languages/haskell/sha256/sha256.cabal languages/haskell/merkle/merkle.cabal""".split()
 # Crates have it from the workspace.
 INHERITED = ("repository.workspace = true", "homepage.workspace = true")
+# A page that PyPI shows alone, where links to other files lead nowhere. Other registries know the repository of a page.
+ALONE = "bindings/python/README.md"
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s]+)\)")
 
 
 def current():
@@ -35,6 +39,9 @@ def change(address, new):
         content = file.read_bytes()
         if address.encode() in content:
             file.write_bytes(content.replace(address.encode(), new.encode()))
+    page, below = ROOT / ALONE, os.path.dirname(ALONE)
+    text = page.read_text().replace(address, new)
+    page.write_text(LINK.sub(lambda link: f"](https://{new}/blob/main/{os.path.normpath(os.path.join(below, link[1]))})", text))
 
 
 def main():
@@ -54,7 +61,10 @@ def main():
             missing.append(str(manifest.relative_to(ROOT)))
     if missing:
         sys.exit(f"repository.py: {address} is not named in {', '.join(missing)}")
-    if release and "example." in address.partition("/")[0]:
+    is_placeholder = "example." in address.partition("/")[0]
+    if not is_placeholder and (link := LINK.search((ROOT / ALONE).read_text())):
+        sys.exit(f"repository.py: {ALONE}: {link[1]} leads nowhere on PyPI: scripts/repository.py {address} writes its address")
+    if release and is_placeholder:
         sys.exit(f"repository.py: {address} is a placeholder: scripts/repository.py ADDRESS writes the right one everywhere")
     print(address)
 

@@ -1,5 +1,6 @@
 """Servers on 127.0.0.1, of other programs and of tests, each until the end of a block."""
 import contextlib
+import http.client
 import http.server
 import pathlib
 import random
@@ -51,6 +52,36 @@ class Silent:
         pass
 
 
+class Forwarding(Silent, http.server.BaseHTTPRequestHandler):
+    """The part of a handler that passes requests on to another server of this machine, at the port `server.store`."""
+
+    protocol_version = "HTTP/1.1"
+
+    def sent(self):
+        """The body of the request."""
+        return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+
+    def ask(self, sent, path=None):
+        """Returns the other server's status, headers (in small letters) and body. `path` replaces the path of the request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.store)
+        with contextlib.closing(connection):
+            connection.request(self.command, path or self.path, sent, dict(self.headers))
+            got = connection.getresponse()
+            return got.status, {name.lower(): value for name, value in got.getheaders()}, got.read()
+
+    def answer(self, status, headers, body):
+        self.send_response(status)
+        for name, value in headers.items():
+            if name not in ("connection", "transfer-encoding", "content-length"):
+                self.send_header(name, value)
+        length = headers.get("content-length", "0") if self.command == "HEAD" else str(len(body))
+        self.send_header("Content-Length", length)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+
 class Patient(http.server.ThreadingHTTPServer):
     """A server that prints nothing when a client closes its connection or is killed."""
 
@@ -90,3 +121,19 @@ def moto(python, **more):
     port = free_port()
     with serving(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port, port=port, **more):
         yield f"http://127.0.0.1:{port}"
+
+
+@contextlib.contextmanager
+def fake_gcs_server(program, port, host):
+    """Runs a server of Google Cloud Storage in memory, which takes requests for `host` as those of its XML interface."""
+    more = ("-scheme", "http", "-backend", "memory", "-host", "127.0.0.1", "-port", port, "-public-host", host)
+    with serving(program, *more, port=port):
+        yield
+
+
+@contextlib.contextmanager
+def azurite(program, port, folder):
+    """Runs a server of Azure's blobs over files in `folder`. The newest clients may speak of versions that it does not know."""
+    more = ("--silent", "--disableTelemetry", "--skipApiVersionCheck", "--location", folder)
+    with serving(program, *more, "--blobHost", "127.0.0.1", "--blobPort", port, port=port):
+        yield

@@ -9,7 +9,6 @@ import argparse
 import base64
 import contextlib
 import hashlib
-import http.client
 import http.server
 import json
 import os
@@ -429,25 +428,16 @@ class Versitygw(Place):
     @contextlib.contextmanager
     def counted(self):
         """Yields a count of the bytes of bodies between the tool and the server, and the environment to be counted in."""
-        there = self.there["AWS_ENDPOINT_URL"].rpartition(":")[2]
         count = {"bytes": 0}
 
-        class Between(Quiet):
+        class Between(servers.Forwarding):
             def do_GET(self):
-                ask = http.client.HTTPConnection("127.0.0.1", int(there))
-                ask.request("GET", self.path, headers=dict(self.headers))
-                got = ask.getresponse()
-                body = got.read()
-                ask.close()
+                status, headers, body = self.ask(self.sent())
                 count["bytes"] += len(body)
-                self.send_response(got.status)
-                for name, value in got.getheaders():
-                    if name.lower() not in ("connection", "transfer-encoding"):
-                        self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
+                self.answer(status, headers, body)
 
-        with servers.answering(Between) as server:
+        store = int(self.there["AWS_ENDPOINT_URL"].rpartition(":")[2])
+        with servers.answering(Between, store=store) as server:
             yield count, {**self.there, "AWS_ENDPOINT_URL": server.url}
 
     def test_an_object_that_is_replaced_after_the_plan_is_an_error(self):

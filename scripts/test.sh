@@ -91,10 +91,10 @@ stores() {
     scripts/stores.py "$target/release/mksum" --versitygw "$target/stores/versitygw" --python "$target/moto/bin/python"
 }
 
-# Clusters on this machine, of Spark, Dask and Ray: workers and drivers are killed, objects are replaced, stores fail; tables of Iceberg
-# and Delta.
+# The Python package with stores: Google Cloud Storage and Azure, with the tool as well. Clusters on this machine, of Spark, Dask and Ray:
+# workers and drivers are killed, objects are replaced, stores fail; tables of Iceberg and Delta.
 cluster() {
-    scripts/need.sh python python-package versitygw cluster lakes hdfs
+    scripts/need.sh python python-package versitygw clouds cluster lakes hdfs
     build
     # The tool with HDFS, under a name of its own: other stages build the one without.
     (
@@ -104,9 +104,11 @@ cluster() {
     ) 9>"$target/building"
     local wheel venv
     wheel=$(bindings/python/wheel.sh)
-    for venv in cluster lakes; do
+    for venv in clouds cluster lakes; do
         "$target/$venv/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
     done
+    "$target/clouds/bin/python" scripts/clouds.py "$target/release/mksum" --fake-gcs-server "$target/stores/fake-gcs-server" \
+        --azurite "$target/azurite/node_modules/.bin/azurite-blob"
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
     "$target/lakes/bin/python" scripts/tables.py --jars "$target/lakes-jars"
     "$target/cluster/bin/python" scripts/hdfs.py "$target/mksum-hdfs" --jars "$target/hdfs"

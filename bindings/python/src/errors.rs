@@ -26,7 +26,7 @@ pub fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// What the engine's messages advise users of the tool to do, and how it is done in Python.
-const ADVICE: [(&str, &str); 19] = [
+const ADVICE: [(&str, &str); 20] = [
     ("without --accept-changes", "without accept_changes=True"),
     ("choose a part of it (--range ..SIZE)", "read a part of it, and pass that to mksum.root"),
     ("update the outboard (mksum keep --update)", "call Outboard.keep again"),
@@ -45,6 +45,7 @@ const ADVICE: [(&str, &str); 19] = [
     ("'mksum missing' lists what is to be hashed", "hash the rows of the plan that it lacks"),
     ("'mksum log init' makes one", "mksum.log.Log.create makes one"),
     ("('fsck' finds which one)", "(mksum.log.fsck finds which one)"),
+    ("Log its root instead (--roots)", "Log its root instead"),
     ("plan it again with 'mksum plan --outboards'", "the tool plans them with 'mksum plan --outboards'"),
 ];
 

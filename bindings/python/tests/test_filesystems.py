@@ -240,7 +240,7 @@ def test_an_open_file_is_read_by_ranges(tmp_path: pathlib.Path) -> None:
         file.fs, file.path = memory, "/open/file"
         with mksum.use_store(file) as url:
             assert mksum.file_root(url, "sha256").text == mksum.sha256(b"abc").hexdigest()
-    for wrong in [b"abc", None, "s3://bucket", object()]:
+    for wrong in [b"abc", None, object()]:
         with pytest.raises(TypeError, match="expected a store of obstore"), mksum.use_store(wrong):
             pass
 
@@ -314,3 +314,18 @@ def test_a_server_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPatc
     # The URL of a file on a web server says it already.
     with pytest.raises(mksum.FileError, match=r"^http://127\.0\.0\.1:1/key: Connection refused$"):
         mksum.file_root("http://127.0.0.1:1/key")
+
+
+def test_a_url_with_the_options_of_pandas(server: str, tmp_path: pathlib.Path) -> None:
+    bucket, data = made(server, f"bucket{next(COUNTS)}"), noise(70_000)
+    options = {"key": "key", "secret": "secret", "endpoint_url": server, "client_kwargs": {"region_name": "us-east-1"}}
+    (tmp_path / "a b").mkdir()
+    for folder, given in ((f"s3://{bucket}/folder", options), (str(tmp_path / "a b"), None), (f"memory://{bucket}", None)):
+        with mksum.use_store(folder, given) as url:
+            mksum.put_object(f"{url}/file", data)
+            assert [row["path"] for row in mksum.list_objects(url)] == [f"{url}/file"]
+            assert mksum.file_root(f"{url}/file", "blake3") == mksum.root(data, "blake3")
+        with mksum.use_store(f"{folder}/file", given) as url:
+            assert mksum.Outboard.keep(url, outboard=f"{url}.mkt").root == mksum.root(data)
+    with pytest.raises(TypeError, match="for a URL"), mksum.use_store(MemoryStore(), {}):
+        pass

@@ -15,9 +15,11 @@ KINDS = ("digests", "errors")
 def test_a_ledger_is_read_again_and_continued(tmp_path: pathlib.Path, big: pathlib.Path) -> None:
     folder = tmp_path / "a ledger of 100 %"
     hashed: list[int] = []
-    options = {"part": 1 << 20, "task": 2 << 20, "on_progress": hashed.append}
+    plans: list[tuple[int, int]] = []
+    options = {"part": 1 << 20, "task": 2 << 20, "on_plan": lambda *plan: plans.append(plan), "on_progress": hashed.append}
     [result] = cluster.hash(big, str(folder), "blake3", **options)
     assert (result["root"], result["status"]) == (mksum.file_root(big, "blake3").text, "ok")
+    assert plans == [(sum(hashed), 1)] == [(big.stat().st_size, 1)]
     files = sorted((folder / "rows=digests").iterdir())
     assert len(files) == len(hashed) > 1
     # What writers leave that were killed, and no ledger at all.
@@ -30,6 +32,7 @@ def test_a_ledger_is_read_again_and_continued(tmp_path: pathlib.Path, big: pathl
     [again] = cluster.hash(big, folder.as_uri(), "blake3", **options)
     assert {**again, "run": "", "verified_at": ""} == {**result, "run": "", "verified_at": ""}
     assert hashed == [json.loads(lines)["length"]]
+    assert plans[1:] == [(sum(hashed), 1)]
 
 
 def test_a_changed_row_is_hashed_again(tmp_path: pathlib.Path, big: pathlib.Path) -> None:
@@ -117,9 +120,11 @@ def test_a_verification_reads_whatever_ledgers_there_are(tmp_path: pathlib.Path,
     kept = cluster.hash(files, ledger, fmt, part=1 << 20)
     assert [(result["status"], result["format"]) for result in kept] == [("ok", fmt)] * 3
     read: list[int] = []
-    first = cluster.verify(kept, ledger, part=1 << 20, on_progress=read.append)
+    plans: list[tuple[int, int]] = []
+    first = cluster.verify(kept, ledger, part=1 << 20, on_plan=lambda *plan: plans.append(plan), on_progress=read.append)
     assert statuses(first) == dict.fromkeys("abc", "ok")
     assert sum(read) == sum(result["size"] for result in kept)
+    assert plans == [(sum(read), len(kept))]
     assert {result["run"] for result in first} & {result["run"] for result in kept} == set()
     assert all(result["verified_at"] for result in first)
     damage(files / "sub" / "b")

@@ -12,6 +12,7 @@ from typing import Any
 import mksum
 import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
 from conftest import noise
@@ -161,14 +162,15 @@ def inventory_of(folder: pathlib.Path, kind: str, rows: list[dict[str, Any]], fi
     (config / "2026-11-26T01-00Z").mkdir()
     files = []
     for number, several in enumerate([rows[:2], rows[2:]]):
-        name = f"data/{number}.{'csv.gz' if kind == 'CSV' else 'parquet'}"
+        name = f"data/{number}.{'csv.gz' if kind == 'CSV' else kind.lower()}"
         if kind == "CSV":
             text = io.StringIO(newline="")
             writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
             writer.writerows([row[field] for field in fields] for row in several)
             (config / name).write_bytes(gzip.compress(text.getvalue().encode()))
         else:
-            pq.write_table(pa.Table.from_pylist(several), config / name)
+            write = pq.write_table if kind == "Parquet" else orc.write_table
+            write(pa.Table.from_pylist(several, schema=COLUMNS), config / name)
         content = (config / name).read_bytes()
         md5 = hashlib.md5(content).hexdigest()
         files.append({"key": f"inventories/source/config/{name}", "size": len(content), "MD5checksum": md5})
@@ -186,6 +188,17 @@ def inventory_of(folder: pathlib.Path, kind: str, rows: list[dict[str, Any]], fi
     return path
 
 
+COLUMNS = pa.schema(
+    [
+        ("bucket", pa.string()),
+        ("key", pa.string()),
+        ("version_id", pa.string()),
+        ("is_latest", pa.bool_()),
+        ("is_delete_marker", pa.bool_()),
+        ("size", pa.int64()),
+        ("e_tag", pa.string()),
+    ]
+)
 CSV = ["Bucket", "Key", "VersionId", "IsLatest", "IsDeleteMarker", "Size", "ETag"]
 AS_CSV = [
     ["source", "a+b%20%C3%BC", "v2", "true", "false", "3", "900150983cd24fb0d6963f7d28e17f72"],
@@ -209,7 +222,7 @@ def shown(rows: Any) -> list[tuple[str, int, bool]]:
     return [(row["path"], row["size"], row.get("error") or row["version"]) for row in rows]
 
 
-@pytest.mark.parametrize("kind", ["CSV", "Parquet"])
+@pytest.mark.parametrize("kind", ["CSV", "Parquet", "ORC"])
 def test_inventories(tmp_path: pathlib.Path, kind: str) -> None:
     from urllib.parse import unquote_plus
 
@@ -265,7 +278,7 @@ def test_what_is_no_inventory_is_refused(tmp_path: pathlib.Path) -> None:
     manifest = inventory_of(tmp_path, "CSV", [dict(zip(CSV, row, strict=True)) for row in AS_CSV], CSV)
     whole = json.loads(manifest.read_text())
     for changed, words in [
-        ({"fileFormat": "ORC"}, "as ORC: expected CSV or Parquet"),
+        ({"fileFormat": "JSON"}, "as JSON: expected CSV, Parquet or ORC"),
         ({"fileSchema": "Bucket, Key, Size"}, "has no field etag"),
         ({"files": 7}, "not the manifest"),
         ({"files": [{"key": "../../x.csv.gz", "MD5checksum": "a"}]}, "leads out of the folder"),

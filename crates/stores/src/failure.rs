@@ -151,7 +151,8 @@ impl Fault {
 /// The status of a response, with the code in its body where S3 and compatible stores have one.
 fn answered(said: &str) -> String {
     let (status, body) = said.split_once(": ").unwrap_or((said, ""));
-    let within = |open: &str, close: &str| Some(body.split_once(open)?.1.split_once(close)?.0.trim().to_string());
+    // After the first line, Azure repeats the number and the time of the request.
+    let within = |open: &str, close: &str| body.split_once(open)?.1.split_once(close)?.0.trim().lines().next();
     let words: Vec<_> =
         [within("<Code>", "</Code>"), within("<Message>", "</Message>")].into_iter().flatten().collect();
     match words.is_empty() {
@@ -219,5 +220,9 @@ mod tests {
             "the server answered 503 Service Unavailable: SlowDown: Reduce your rate."
         );
         assert_eq!(answered("403 Forbidden: <html>no</html>"), "the server answered 403 Forbidden");
+        let azure =
+            "<Error><Code>ContainerNotFound</Code><Message>No such container.\nRequestId:1\nTime:2</Message></Error>";
+        let words = "the server answered 404 Not Found: ContainerNotFound: No such container.";
+        assert_eq!(answered(&format!("404 Not Found: {azure}")), words);
     }
 }

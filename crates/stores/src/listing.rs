@@ -182,9 +182,9 @@ mod tests {
 
     #[test]
     fn a_key_that_cannot_be_asked_for_costs_no_other() {
-        let keys = ["p/a", "p//b", "p/./c", "p/d&#39;e"];
+        let keys = ["p/a", "p//b", "p/./c", "p/d&#39;e", "p/f&#9;g"];
         for (found, why) in listed(move |_| page(&keys, "")) {
-            assert_eq!((found, why), (["p/a", "p//b", "p/./c", "p/d'e"].map(String::from).into(), None));
+            assert_eq!((found, why), (["p/a", "p//b", "p/./c", "p/d'e", "p/f\tg"].map(String::from).into(), None));
         }
     }
 

@@ -99,6 +99,7 @@ impl Place {
             key if key.ends_with('/') => refuse("a name that ends with '/' (-r hashes the objects below it)"),
             key if key.starts_with('/') || key.contains("//") => refuse("a name with an empty part ('//')"),
             key if key.split('/').any(|part| part == "." || part == "..") => refuse("a name with the part '.' or '..'"),
+            key if key.contains(|letter: char| letter.is_ascii_control()) => refuse("a name with a control character"),
             key => Ok(key),
         }
     }
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn names_that_would_become_others_are_refused() {
         let place = |key: &str| Place::read(&Url::parse(&format!("s3://b/{key}")).unwrap()).unwrap();
-        for key in ["", "a/", "/a", "a//b", "a/../b", "./a"] {
+        for key in ["", "a/", "/a", "a//b", "a/../b", "./a", "a\tb"] {
             assert!(place(key).object().is_err(), "{key}");
         }
         assert_eq!(place("a..b/.c").object(), Ok("a..b/.c"));

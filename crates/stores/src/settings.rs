@@ -7,14 +7,15 @@ use std::error::Error;
 use std::ffi::OsString;
 use url::Url;
 
-/// Variables that are URLs of servers which have credentials.
-const URLS: [&str; 7] = [
+/// Variables that are URLs of servers: those that have credentials, and the emulator of Azure.
+const URLS: [&str; 8] = [
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
     "AWS_ENDPOINT_URL_STS",
     "AWS_METADATA_ENDPOINT",
     "AZURE_AUTHORITY_HOST",
     "AZURE_MSI_ENDPOINT",
     "AZURE_STORAGE_AUTHORITY_HOST",
+    "AZURITE_BLOB_STORAGE_URL",
     "IDENTITY_ENDPOINT",
 ];
 
@@ -129,6 +130,7 @@ mod tests {
         for (name, right, wrong) in [
             ("AWS_METADATA_ENDPOINT", "http://169.254.169.254", "x"),
             ("AZURE_AUTHORITY_HOST", "https://login.example.org", "x y"),
+            ("AZURITE_BLOB_STORAGE_URL", "http://127.0.0.1:10000", "mailto:x"),
             ("AWS_REGION", "us-east-1", "us east"),
             ("GCE_METADATA_HOST", "metadata.google.internal:80", "a\nb"),
             ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/credentials?id=1", "a b"),

@@ -3,7 +3,7 @@
 import datetime
 import importlib
 import os
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from uuid import uuid4
@@ -70,7 +70,7 @@ def adapter_of(store: Any) -> Adapter:
 
 
 @contextmanager
-def use_store(store: object) -> Generator[str]:
+def use_store(store: object, storage_options: Mapping[str, Any] | None = None) -> Generator[str]:
     """Has the engine read and write in a store of another package: its files have URLs while the `with` block runs.
 
     Yields the URL of the store; with a slash and a path of the store behind it, it is the URL of a file or folder. Every function
@@ -85,15 +85,24 @@ def use_store(store: object) -> Generator[str]:
     change, which some stores have in seconds only. A store that has neither is refused.
 
     Args:
-        store: A store of obstore, or a file system of fsspec or pyarrow.fs. Of an open file of fsspec the URL is that file's.
+        store: A store of obstore, or a file system of fsspec or pyarrow.fs. Of an open file of fsspec the URL is that file's. Or
+            the URL of a file or folder as fsspec takes it.
+        storage_options: For such a URL, what fsspec passes to the file system: as for `pandas.read_csv`.
 
     Raises:
         TypeError: It is something else. A file object that is read in order is an argument of `file_root` itself.
+        ImportError: It is a URL, and fsspec or its package for this store is not installed.
         RefusedError: This build has no client of stores.
     """
     if not hasattr(_mksum, "UsedStore"):
         raise RefusedError("this build of mksum has no network client: install one with the feature 'stores'")
     below = ""
+    if isinstance(store, str):
+        fsspec: Any = importlib.import_module("fsspec.core")
+        store, found = fsspec.url_to_fs(store, **storage_options or {})
+        below = f"/{found.strip('/')}"
+    elif storage_options is not None:
+        raise TypeError("storage_options are for a URL: a store has its own already")
     files, path = getattr(store, "fs", None), getattr(store, "path", None)
     if isinstance(path, str) and hasattr(store, "read") and _is_of(files, "fsspec.spec", "AbstractFileSystem"):
         store, below = files, f"/{path.lstrip('/')}"

@@ -637,6 +637,8 @@ def new_run() -> str:
 
 Each: TypeAlias = Callable[[Callable[[list[Span]], int], Iterable[list[Span]]], Iterable[int]]
 """Calls a function with each task on some worker, and yields the results as they come: `map` does it here."""
+OnPlan: TypeAlias = Callable[[int, int], object]
+"""Called with the bytes that a job will read, and the number of inputs that have them."""
 
 
 def hash(
@@ -650,6 +652,7 @@ def hash(
     threads: int | None = 1,
     files: Any = None,
     symlinks: Links = "skip",
+    on_plan: OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> list[Result]:
     """Returns the roots of all inputs of a source, hashed by workers; what is in the ledger is not read again.
@@ -661,11 +664,13 @@ def hash(
         ledger: A folder that all workers can write to: a path, or the URL of a prefix in a store.
         fmt: The format.
         each: Who calls a function with each task: `map`, or `concurrent.futures.Executor.map`.
-        part: The longest part, in bytes.
+        part: The longest part, in bytes. Parts in the ledger that have other bounds are read again.
         task: The cost of a task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its hands.
         threads: The threads of a task; None is as many as the machine has cores.
         files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has the inputs.
         symlinks: What becomes of the symbolic links in a folder.
+        on_plan: Called before the first task with the bytes that the ledger lacks and the number of inputs that have them; by
+            `verify`, once for each format of its roots. `on_progress` comes to the sum of these bytes if nothing fails.
         on_progress: Called with the bytes of each task when it is done.
 
     Returns:
@@ -674,8 +679,9 @@ def hash(
     Raises:
         RefusedError: There are no inputs: an empty list would look like success.
     """
-    options = {"each": each, "part": part, "task": task, "threads": threads, "files": files, "on_progress": on_progress}
+    options: Any = {"each": each, "part": part, "task": task, "threads": threads, "files": files}
     found = inputs(source, files, symlinks)
+    options |= {"on_plan": on_plan, "on_progress": on_progress}
     return _hashed_in(new_run(), "digests", found, Ledger(ledger), fmt, **options)
 
 
@@ -691,6 +697,7 @@ def _hashed_in(
     task: int = TASK,
     threads: int | None = 1,
     files: Any = None,
+    on_plan: OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> list[Result]:
     """Returns the roots of inputs from a ledger's rows of a kind, after a run has hashed what these lack.
@@ -707,7 +714,10 @@ def _hashed_in(
     if not items:
         raise mksum.RefusedError(NOTHING)
     rows = known()
-    wanted = ((item, missing(item, spec, part, rows.get(path, ()))) for path, item in items.items())
+    wanted = [(item, missing(item, spec, part, rows.get(path, ()))) for path, item in items.items()]
+    if on_plan is not None:
+        lengths = [sum(length for _, length, _ in parts) for _, parts in wanted if parts]
+        on_plan(sum(lengths), len(lengths))
     call = functools.partial(work, ledger=place, run=run, kind=kind, fmt=spec, threads=threads, files=files)
     for count in each(call, packed(wanted, task)):
         if on_progress is not None:

@@ -18,6 +18,7 @@ Spark writes the rows with its own configuration, which takes longer.
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 
 import concurrent.futures
+import contextlib
 import functools
 import gc
 import itertools
@@ -70,6 +71,17 @@ FILES = ("parquet", "orc", "csv", "json", "text", "avro", "hive", "delta")
 """The kinds of tables whose files Spark lists by itself."""
 PARTITIONS = 100_000
 """The Spark tasks of a job, at most: beyond that, each hashes several tasks."""
+PACKAGE = "spark.jars.packages=org.apache.hadoop:hadoop-{}:VERSION, the version of its Hadoop"
+FILE_SYSTEMS = {
+    "s3": f"{PACKAGE.format('aws')}, and spark.hadoop.fs.s3.impl=org.apache.hadoop.fs.s3a.S3AFileSystem",
+    "s3a": PACKAGE.format("aws"),
+    "abfs": PACKAGE.format("azure"),
+    "abfss": PACKAGE.format("azure"),
+    "gs": f"{PACKAGE.format('gcp')} if that is 3.5 or later, or with Google's gcs-connector",
+}
+"""The settings with which a stock Spark reads and writes what has these schemes."""
+LACKING = re.compile(r"No FileSystem for scheme|ClassNotFoundException: Class \S+FileSystem not found")
+"""What Hadoop says without them."""
 
 
 def hash(
@@ -83,6 +95,7 @@ def hash(
     threads: int | None = 1,
     files: Any = None,
     symlinks: cluster.Links = "skip",
+    on_plan: cluster.OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> DataFrame:
     """Hashes what is not in the ledger, and returns a frame with the root of each input.
@@ -96,14 +109,16 @@ def hash(
         ledger: The URI of a folder that Spark reads: new, or that of an earlier run, which is continued. Two jobs at the same
             time need two.
         fmt: The format.
-        part: The longest part, in bytes.
+        part: The longest part, in bytes. Parts in the ledger that have other bounds are read again.
         task: The cost of a Spark task, in bytes: its bytes, and 4 MiB for each input. A worker that dies loses the tasks in its
             hands.
         threads: The threads of a task: as many as `spark.task.cpus`.
         files: A store of obstore, or a file system of fsspec or pyarrow.fs, that has the inputs.
         symlinks: What becomes of the symbolic links in a folder.
+        on_plan: Called before the first task with the bytes that the ledger lacks and the number of inputs that have them; by
+            `verify`, once for each format of its roots. `on_progress` comes to the sum of these bytes if nothing fails.
         on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
-            with Connect, whose sessions have `addProgressHandler`.
+            with Connect, whose sessions have `addProgressHandler`: tasks cost about the same.
 
     Returns:
         A frame with the columns of `mksum.cluster.Result`: object, etag, size, format, root, status, error, run, verified_at. It
@@ -111,10 +126,11 @@ def hash(
 
     Raises:
         FormatError: The format is unknown.
-        RefusedError: There are no inputs: an empty frame would look like success.
+        RefusedError: There are no inputs: an empty frame would look like success. Or Spark has no file system for the ledger.
         PySparkException: The job failed: run it again with the same ledger.
     """
-    how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks, "on_progress": on_progress}
+    how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks}
+    how |= {"on_plan": on_plan, "on_progress": on_progress}
     return _hashed_in(cluster.new_run(), "digests", spark, source, ledger, fmt, **how)
 
 
@@ -131,6 +147,7 @@ def _hashed_in(
     threads: int | None = 1,
     files: Any = None,
     symlinks: cluster.Links = "skip",
+    on_plan: cluster.OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> DataFrame:
     """The roots of inputs from a ledger's rows of a kind, after a run has hashed what these lack.
@@ -143,7 +160,8 @@ def _hashed_in(
     progress = _Progress(spark, on_progress)
     # What was listed is written down first, so that all later steps are about the same versions.
     listed = f"{ledger.rstrip('/')}/inputs/run={listing}"
-    _inputs(spark, source, files, symlinks).write.json(listed)
+    with _of_spark(ledger):
+        _inputs(spark, source, files, symlinks).write.json(listed)
     inputs = spark.read.schema(INPUTS).json(_literal(listed))
     rows = _rows(spark, ledger)
     known = _grouped(inputs, rows and rows.where(evidence))
@@ -152,6 +170,11 @@ def _hashed_in(
         count = tasks.count()
         if not count and inputs.isEmpty():
             raise mksum.RefusedError(cluster.NOTHING)
+        if on_plan is not None:
+            spans = tasks.select(F.explode("spans").alias("span"))
+            total = F.sum(F.expr("aggregate(span.parts, 0L, (sum, part) -> sum + part.length)"))
+            size, several = spans.select(F.coalesce(total, F.lit(0)), F.count_distinct("span.path")).collect()[0]
+            on_plan(size, several)
         if count:
             with progress:
                 options = {"fmt": spec, "run": run, "kind": kind, "threads": threads, "files": files, "done": progress.done}
@@ -413,13 +436,35 @@ def _literal(path: str) -> str:
 def _read(spark: SparkSession, paths: str, schema: str, **options: str) -> DataFrame | None:
     """Rows in files of JSON lines; None if there is no file."""
     try:
-        found = spark.read.schema(schema).options(**options).json(paths)
-        # A Connect session looks for the folder only now.
-        return found if found.columns else None
+        with _of_spark(paths):
+            found = spark.read.schema(schema).options(**options).json(paths)
+            # A Connect session looks for the folder only now.
+            return found if found.columns else None
     except AnalysisException as error:
         if error.getCondition() == "PATH_NOT_FOUND":
             return None
         raise
+
+
+@contextlib.contextmanager
+def _of_spark(ledger: str) -> Iterator[None]:
+    """Says what Spark lacks if it has no file system for the URL of a ledger.
+
+    Raises:
+        RefusedError: In the place of Spark's error, which each kind of session has in another class.
+    """
+    try:
+        yield
+    except Exception as error:
+        scheme, is_url, _ = ledger.partition("://")
+        if (
+            not is_url
+            or re.search(r"No FileSystem for scheme|ClassNotFoundException: Class \S+FileSystem not found", str(error)) is None
+        ):
+            raise
+        settings = FILE_SYSTEMS.get(scheme)
+        how = f": start it with {settings}" if settings else ""
+        raise mksum.RefusedError(f"{ledger}: this Spark has no file system for '{scheme}'{how}") from None
 
 
 def _grouped(inputs: DataFrame, rows: DataFrame | None) -> DataFrame:

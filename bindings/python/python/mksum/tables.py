@@ -13,6 +13,7 @@ row, with an error. Folders are paths, or URLs in stores that mksum writes to.
 import csv
 import gzip
 import hashlib
+import importlib
 import io
 import itertools
 import json
@@ -236,7 +237,7 @@ def inventory(manifest: AnyPath, *, bucket: str | None = None) -> Iterator[Liste
         bucket: The URL of the bucket with the objects: `s3://` and the name that the inventory has, if None.
 
     Raises:
-        RefusedError: It is not a manifest, or its files are neither CSV nor Parquet, or lack a field that is needed.
+        RefusedError: It is not a manifest, or its files are not CSV, Parquet or ORC, or lack a field that is needed.
         FileError: It cannot be read.
     """
     name = located(os.fsdecode(manifest))
@@ -250,8 +251,8 @@ def inventory(manifest: AnyPath, *, bucket: str | None = None) -> Iterator[Liste
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError):
         raise mksum.RefusedError(f"{name}: not the manifest of an S3 Inventory") from None
-    if kind not in ("CSV", "PARQUET"):
-        raise mksum.RefusedError(f"{name}: an inventory as {kind}: expected CSV or Parquet")
+    if kind not in INVENTORIES:
+        raise mksum.RefusedError(f"{name}: an inventory as {kind}: expected CSV, Parquet or ORC")
     fields = [field.strip().lower() for field in schema.split(",")] if kind == "CSV" else []
     if fields and (lacking := [field for field in ("key", "size", "etag") if field not in fields]):
         raise mksum.RefusedError(f"{name}: the inventory has no field {lacking[0]}: add it to its configuration")
@@ -266,8 +267,7 @@ def _inventory(name: str, kind: str, fields: list[str], keys: list[tuple[str, st
             if (md5 := hashlib.md5(content, usedforsecurity=False).hexdigest()) != checksum.lower():
                 yield unlisted(place, "failed", f"{place}: a file of the inventory: expected the MD5 {checksum}, found {md5}")
                 continue
-            rows = _of_csv(content, fields) if kind == "CSV" else _of_parquet(content)
-            for row in rows:
+            for row in INVENTORIES[kind](content, fields):
                 if _is_true(row, "is_latest", "islatest", default=True) and not _is_true(
                     row, "is_delete_marker", "isdeletemarker"
                 ):
@@ -291,14 +291,30 @@ def _of_csv(content: bytes, fields: list[str]) -> Iterator[dict[str, Any]]:
             yield row
 
 
-def _of_parquet(content: bytes) -> Iterator[dict[str, Any]]:
+def _of_parquet(content: bytes, _: list[str]) -> Iterator[dict[str, Any]]:
     file = pq.ParquetFile(pa.BufferReader(content))
-    names = set(file.schema_arrow.names)
-    if not {"key", "size", "e_tag"} <= names:
-        raise mksum.RefusedError("it has no columns key, size and e_tag: add them to the inventory's configuration")
-    wanted = [name for name in ("key", "size", "e_tag", "is_latest", "is_delete_marker") if name in names]
-    for batch in file.iter_batches(columns=wanted):
+    for batch in file.iter_batches(columns=_wanted(file.schema_arrow.names)):
         yield from batch.to_pylist()
+
+
+def _of_orc(content: bytes, _: list[str]) -> Iterator[dict[str, Any]]:
+    # Some builds of pyarrow do not have it.
+    orc: Any = importlib.import_module("pyarrow.orc")
+    file = orc.ORCFile(pa.BufferReader(content))
+    wanted = _wanted(file.schema.names)
+    for stripe in range(file.nstripes):
+        yield from file.read_stripe(stripe, columns=wanted).to_pylist()
+
+
+def _wanted(names: list[str]) -> list[str]:
+    """The columns that are read of an inventory with these."""
+    if not {"key", "size", "e_tag"} <= set(names):
+        raise mksum.RefusedError("it has no columns key, size and e_tag: add them to the inventory's configuration")
+    return [name for name in ("key", "size", "e_tag", "is_latest", "is_delete_marker") if name in names]
+
+
+INVENTORIES = {"CSV": _of_csv, "PARQUET": _of_parquet, "ORC": _of_orc}
+"""The rows of an inventory's file, by its format: of its content and the fields that the manifest names."""
 
 
 def _of_inventory(row: dict[str, Any], bucket: str) -> Listed:
