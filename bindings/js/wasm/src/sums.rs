@@ -2,8 +2,8 @@
 
 use crate::abi::buffer;
 use crate::refusal::{Class, Refusal};
+use crate::root_abi::answer;
 use crate::spec::text_of;
-use crate::tree_abi::answer;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
