@@ -52,7 +52,10 @@ pub(crate) fn answer<A: Into<Vec<u8>>>(act: impl FnOnce(&mut Global) -> Result<A
 }
 
 /// As [`answer`], with the format that the input's first `len` bytes name.
-pub(crate) fn of_spec<A: Into<Vec<u8>>>(len: u32, act: impl FnOnce(&Spec, &mut Pool<Vec<u8>>) -> Result<A, Refusal>) -> u32 {
+pub(crate) fn of_spec<A: Into<Vec<u8>>>(
+    len: u32,
+    act: impl FnOnce(&Spec, &mut Pool<Vec<u8>>) -> Result<A, Refusal>,
+) -> u32 {
     answer(|Global { last_spec, blocks, .. }| act(last_spec.parse(buffer(len).0)?, blocks))
 }
 
