@@ -87,8 +87,8 @@ function encode(bytes) {
     return Buffer.from(often).toString("hex") + Array.from(bytes, (byte) => texts[byte]).join("");
 }
 
-/** Returns the module with SIMD as TypeScript. */
-const inlined = (content) => `export const encoded: string =\n    "${encode(readFileSync(path(content, "simd")))}";\n`;
+/** Returns a module as TypeScript. */
+const inlined = (content, kind = "simd") => `export const encoded: string =\n    "${encode(readFileSync(path(content, kind)))}";\n`;
 
 /** Returns the same as a `Small` of `src/alone.ts`. */
 const small = (content) => inlined(content).replace("encoded: string =", "small: import(\"./alone.js\").Small = { encoded:").replace(/;\n$/, " };\n");
@@ -219,6 +219,7 @@ copyFileSync(path("cli", "simd"), join(dist, "cli/cli.wasm"));
 // The site's parser of lists, which is no entry either.
 await bundled("sums", ["sums"], { "source.js": read("source-sums.js") });
 copyFileSync(path("sums", "scalar"), join(dist, "sums/sums.wasm"));
+writeFileSync(join(dist, "sums/encoded.js"), inlined("sums", "scalar").replace(": string", ""));
 
 await inlinedEntry("extra", "./scalar.wasm");
 copyFileSync(path("extra", "scalar"), join(dist, "extra/scalar.wasm"));
