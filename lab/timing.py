@@ -1,12 +1,41 @@
 """Times commands beside each other."""
 
+import argparse
+import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 
 NOTHING = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+class Options(argparse.ArgumentParser):
+    """The options of a bench with cases, whose files lie in a folder in memory."""
+
+    def __init__(self, description, cases, rounds):
+        super().__init__(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.known = cases
+        self.add_argument("mksum", type=os.path.abspath)
+        self.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(cases))
+        self.add_argument("--size", default=4 << 30, type=int, help="in bytes [4 GiB]")
+        self.add_argument("--rounds", default=rounds, type=int, help=f"after one that warms up [{rounds}]")
+        self.add_argument("--folder", default="/dev/shm", help="a folder in memory [/dev/shm]")
+
+    def chosen(self, tools, packages, copies):
+        """Returns the options, with all cases if none is chosen. Ends if a tool is missing, or room for so many copies."""
+        chosen = self.parse_args()
+        if unknown := set(chosen.cases) - set(self.known):
+            self.error(f"unknown cases: {', '.join(sorted(unknown))}")
+        if missing := [tool for tool in tools if not shutil.which(tool)]:
+            sys.exit(f"not installed: {', '.join(missing)}: apt-get install {packages}")
+        needed = copies * chosen.size + (256 << 20)
+        if shutil.disk_usage(chosen.folder).free < needed:
+            sys.exit(f"{chosen.folder}: needs {needed:,} bytes: choose a smaller --size or another --folder")
+        chosen.cases = chosen.cases or self.known
+        return chosen
 
 
 def timed(command, **more):

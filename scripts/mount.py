@@ -24,6 +24,7 @@ import time
 import unittest
 
 import servers
+from bits import flip
 
 MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -132,13 +133,6 @@ class Mount(unittest.TestCase):
         self.assertIn(words, found)
         self.assertFalse(is_mounted(self.point))
 
-    def flip(self, at, file=None):
-        with (file or self.file).open("r+b") as content:
-            content.seek(at)
-            byte = content.read(1)[0]
-            content.seek(at)
-            content.write(bytes([byte ^ 1]))
-
     def test_a_file(self):
         root = self.keep()
         os.utime(self.file, ns=(0, 1_234_567_890_123_456_789))
@@ -239,7 +233,7 @@ class Mount(unittest.TestCase):
             with self.mount(url, "--root", root) as mounted:
                 self.assertEqual(self.entries(self.point), expected)
                 self.assertEqual(mounted.errors, [])
-            self.flip(5 * MIB)
+            flip(self.file, 5 * MIB)
             with self.mount(url, "--root", root, "--replica", self.site) as mounted:
                 self.assertIsNone(read_at(self.point / "good", 5 * MIB, 10))
                 words = ("/good: bytes 5242880..5308416 are damaged: expected ", ", found ")
@@ -259,7 +253,7 @@ class Mount(unittest.TestCase):
             # A place that is hit twice is right again.
             damaged = {at for at in places if places.count(at) % 2}
             for at in places:
-                self.flip(at)
+                flip(self.file, at)
             bad = {at // LEAF for at in damaged}
             with self.mount(None, "--root", root) as mounted:
                 shown, failed = self.point / "good", 0
@@ -335,7 +329,7 @@ class Mount(unittest.TestCase):
         root = self.keep()
         copy = self.folder / "copy"
         copy.write_bytes(self.good)
-        self.flip(3 * MIB)
+        flip(self.file, 3 * MIB)
         damaged = self.file.read_bytes()
         with self.mount(None, "--root", root, "--replica", copy) as mounted:
             self.assertEqual((self.point / "good").read_bytes(), self.good)
@@ -344,14 +338,14 @@ class Mount(unittest.TestCase):
         with self.mount(None, "--root", root, "--replica", copy, "--on-bad", "repair"):
             self.assertEqual((self.point / "good").read_bytes(), self.good)
         self.assertEqual(self.file.read_bytes(), self.good)
-        self.flip(3 * MIB)
-        self.flip(3 * MIB + 1, copy)
+        flip(self.file, 3 * MIB)
+        flip(copy, 3 * MIB + 1)
         with self.mount(None, "--root", root, "--replica", copy, "--on-bad", "repair") as mounted:
             self.assertIsNone(read_at(self.point / "good", 3 * MIB, 1))
             self.assertTrue(mounted.reported("bytes 3145728..3211264 are damaged", "it is damaged there too"), mounted.errors)
         self.refused("--replica is missing", self.file, self.point, "--on-bad", "repair", code=2)
         # A small file of a directory, verified as a whole.
-        self.flip(3 * MIB)
+        flip(self.file, 3 * MIB)
         root = self.tree()
         other = self.folder / "other"
         shutil.copytree(self.site, other, symlinks=True)

@@ -41,10 +41,6 @@ SUMS = dict(re.findall(r'\bsum\("([\w-]+)", "([^"]+)"', TABLE))
 CHECKSUMS = dict(re.findall(r'\bchecksum\(\s*"([\w-]+)",\s*"([^"]+)"', TABLE))
 S3_CHECKSUMS = [name.lower() for name in re.findall(
     r"Checksum::(\w+)", between("crates/tree/src/formats.rs", 'name: "s3"', "leaf:"))]
-# The checksums that the page computes, too.
-CRCS = {name: tag for name, tag in CHECKSUMS.items() if name.startswith("crc")}
-CHECKSUM_SIZES = {name: int(size) for name, size in re.findall(
-    r'^    \w+ "(\w+)" (\d+) ', between("crates/tree/src/checksum.rs", "\nchecksums! {", "\n}"), re.M)}
 ANY_HASH = variants("crates/tree/src/formats.rs", "const ANY_HASH")
 NODE_HASHES = variants("crates/tree/src/node_tree/mod.rs", "const HASHES")
 # The plain sums, the most usual of a length first, with the words in the names of sum files.
@@ -56,10 +52,6 @@ PYTHON = [name.replace("-", "_") for name in sorted(
 # name: (number, size, block size in bytes).
 JS = {row[0] or row[1]: tuple(map(int, row[2:])) for row in
       re.findall(r'(?:"([\w-]+)"|(\w+)): \[(\d+), (\d+), (\d+)\]', text("bindings/js/src/table.ts"))}
-
-
-def size(name):
-    return CHECKSUM_SIZES.get(name) or HASHES[name][2]
 
 
 def identifier(name):
@@ -142,12 +134,8 @@ LISTS = [
       for family, names in FEATURES.items()),
     ("bindings/js/scripts/build.js", "const FAMILIES = {\n", "};", lambda _: "".join(
         f'    {family}: [{", ".join(chr(34) + name + chr(34) for name in names)}],\n' for family, names in FEATURES.items())),
-    ("site/app/src/known/hash-names.js", "const SUMS = [\n", "];", lambda _: "".join(
-        f'    ["{name}", {2 * size(name)}, [{words}]],\n' for name, words in WORDS if name not in {*CHECKSUMS} - {*CRCS})),
-    ("site/app/src/known/write-sums.js", "const TAGS = /** @type {Record<string, string>} */ ({\n", "\n});", lambda _: wrap(
-        [f'{key(name)}: "{tag}"' for name, tag in {**SUMS, **CRCS}.items()], ", ", 139, "    ") + ","),
-    ("site/app/src/known/checks.js", "const names = /** @type {Record<string, string>} */ ({\n", "\n    });", lambda _: wrap(
-        labels([*SUMS, *CRCS, "blake3"]), ", ", 139, "        ") + ","),
+    ("site/app/src/text/format-name.js", "const names = /** @type {Record<string, string>} */ ({\n", "\n    });", lambda _: wrap(
+        labels([*SUMS, *CHECKSUMS, "blake3"]), ", ", 139, "        ") + ","),
     ("bindings/c/include/mksum.h", HEADER, " */", lambda _: wrap(
         f"{' '.join(SUMS)}, and the checksums {' '.join(CHECKSUMS)}. Hashes for node trees: {' '.join(NODE_HASHES)}.".split(),
         " ", 140, " * ", HEADER)),

@@ -20,6 +20,7 @@ import unittest
 import urllib.request
 
 import servers
+from bits import flip
 
 REGISTRY = """version: 0.1
 storage: {{filesystem: {{rootdirectory: {root}}}}}
@@ -42,13 +43,6 @@ def blocks(section):
 
 def digest(content):
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
-
-
-def flip(path, at):
-    """Changes a byte of a file."""
-    content = bytearray(path.read_bytes())
-    content[at] ^= 1
-    path.write_bytes(content)
 
 
 class Recipes(unittest.TestCase):

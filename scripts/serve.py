@@ -24,6 +24,8 @@ import threading
 import time
 import unittest
 
+from bits import flip
+
 MIB, LEAF = 1 << 20, 64 << 10
 flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 flags.add_argument("mksum", type=os.path.abspath)
@@ -164,16 +166,6 @@ class Serve(unittest.TestCase):
         self.assertEqual(through.ask("/good", Range="bytes=-7")[2], self.good[-7:])
         self.assertEqual(through.ask("/good.mkt")[0], 404)
 
-    def flip(self, at):
-        """Flips a bit; the file's times show nothing."""
-        times = self.file.stat()
-        with self.file.open("r+b") as file:
-            file.seek(at)
-            byte = file.read(1)[0]
-            file.seek(at)
-            file.write(bytes([byte ^ 1]))
-        os.utime(self.file, ns=(times.st_atime_ns, times.st_mtime_ns))
-
     def test_flipped_bits_are_never_delivered(self):
         root = self.keep()
         catalogued = self.folder / "catalogued"
@@ -194,7 +186,7 @@ class Serve(unittest.TestCase):
                 at = chance.randrange(len(self.good))
                 leaf = at // LEAF * LEAF
                 end = min(leaf + LEAF, len(self.good))
-                self.flip(at)
+                flip(self.file, at, hidden=True)
                 status, _, body = server.ask("/good")
                 self.assertLessEqual(len(body), leaf if status == 200 else 1000)
                 if status == 200:
@@ -211,7 +203,7 @@ class Serve(unittest.TestCase):
                 # The client misses the leaf, and gets it from elsewhere.
                 if place == self.site:
                     self.get(server, root, "--seed", catalogued / "good")
-                self.flip(at)
+                flip(self.file, at, hidden=True)
                 self.assertTrue(server.ask("/good")[2] == self.good)
             self.get(server, root, *([] if place == self.site else ["--no-outboard"]))
 

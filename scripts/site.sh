@@ -6,7 +6,7 @@ export PATH="$PATH:$HOME/.cargo/bin"
 scripts/need.sh npm:site
 
 package=bindings/js/dist/index.js
-if ! [ -e $package ] || [ -n "$(find bindings/js/{src,scripts,wasm,extra,host} crates/{tree,lanes}/src -newer $package -print -quit)" ]; then
+if ! [ -e $package ] || [ -n "$(find bindings/js/{src,scripts,wasm,extra,host} crates/{tree,lanes,sums}/src -newer $package -print -quit)" ]; then
     scripts/need.sh rust target:wasm32-unknown-unknown npm:bindings/js
     (cd bindings/js && npm run --silent build)
 fi

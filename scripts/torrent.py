@@ -22,6 +22,7 @@ import unittest
 import urllib.parse
 
 import servers
+from bits import flip
 
 PYTHON = os.path.abspath(sys.argv.pop(2))
 MKSUM = os.path.abspath(sys.argv.pop(1))
@@ -140,11 +141,6 @@ class Torrents(unittest.TestCase):
     def make(self, kind, source, target):
         self.maker.ask(kind, str(self.folder / source), str((self.folder / source).parent), PIECE, str(self.folder / target))
 
-    def damage(self, path, offset):
-        content = bytearray(path.read_bytes())
-        content[offset] ^= 1
-        path.write_bytes(content)
-
     def ranges(self, torrent):
         """The damaged ranges, as (path, start, end)."""
         found = [json.loads(line) for line in self.mksum("-c", "--json", torrent, status=1).splitlines()]
@@ -165,11 +161,11 @@ class Torrents(unittest.TestCase):
                     for torrent in ("a.torrent", "theirs.torrent"):
                         self.mksum("-c", torrent)
                         at = length - 1
-                        self.damage(path, at)
+                        flip(path, at)
                         start = at // PIECE * PIECE if length > PIECE else 0
                         expected = [("a", start, length)] if length > PIECE else []
                         self.assertEqual(self.ranges(torrent), expected)
-                        self.damage(path, at)
+                        flip(path, at)
 
     def test_v1_torrents_of_torf_and_libtorrent_are_checked(self):
         for kind in ("torf", "v1"):
@@ -178,7 +174,7 @@ class Torrents(unittest.TestCase):
                     path = self.write("b", length)
                     self.make(kind, "b", "b.torrent")
                     self.mksum("-c", "b.torrent")
-                    self.damage(path, length // 2)
+                    flip(path, length // 2)
                     start = length // 2 // PIECE * PIECE
                     self.assertEqual(self.ranges("b.torrent"), [("b", start, min(start + PIECE, length))])
 
@@ -200,11 +196,11 @@ class Torrents(unittest.TestCase):
                 )
                 self.mksum("-c", "d.torrent")
                 path = self.folder / "d/sub/ü ñ 日本"
-                self.damage(path, 2 * PIECE)
+                flip(path, 2 * PIECE)
                 found = self.checker.ask(self.folder / "d.torrent", self.folder)
                 self.assertEqual(found["pieces"].count(False), 1)
                 self.assertEqual(self.ranges("d.torrent"), [("d/sub/ü ñ 日本", 2 * PIECE, 3 * PIECE - 1)])
-                self.damage(path, 2 * PIECE)
+                flip(path, 2 * PIECE)
 
     def test_torrents_of_directories_of_others_are_checked_and_fetched(self):
         self.directory()
@@ -213,7 +209,7 @@ class Torrents(unittest.TestCase):
                 self.make(kind, "d", "d.torrent")
                 self.mksum("-c", "d.torrent")
                 path = self.folder / "d/z"
-                self.damage(path, 3)
+                flip(path, 3)
                 found = self.ranges("d.torrent")
                 self.assertIn(("d/z", 0, BLOCK), [*found, ("d/z", 0, BLOCK)] if kind in ("v2", "hybrid") else found)
                 if kind in ("v2", "hybrid"):
@@ -221,7 +217,7 @@ class Torrents(unittest.TestCase):
                     self.mksum("-c", "d.torrent")
                 else:
                     self.mksum("get", "-c", "d.torrent", "--from", "copy", "-o", f"out-{kind}", status=1)
-                    self.damage(path, 3)
+                    flip(path, 3)
 
     def test_metalinks(self):
         handler = functools.partial(Quiet, directory=self.folder / "web")
@@ -256,7 +252,7 @@ class Torrents(unittest.TestCase):
                     for place in ("ours", "theirs"):
                         self.assertEqual((self.folder / place / "f").read_bytes(), content)
                     self.mksum("-C", "ours", "-c", "../f.meta4")
-                    self.damage(self.folder / "ours/f", length - 1)
+                    flip(self.folder / "ours/f", length - 1)
                     found = self.mksum("-C", "ours", "-c", "--json", "../f.meta4", status=1)
                     start = (length - 1) // PIECE * PIECE
                     self.assertIn(f'"start":{start},"end":{length}', found)

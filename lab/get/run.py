@@ -21,7 +21,6 @@ sparse   the largest resident memory of `-o -` from a sparse file of --sparse by
 Every file is compared with the original. DIR is in memory, so that no disk decides, and needs room for twice SIZE.
 """
 
-import argparse
 import contextlib
 import filecmp
 import hashlib
@@ -37,7 +36,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from timing import judged, measure, output
+from timing import Options, judged, measure, output
 
 PIECE, LEAF, GIGABIT, HELD = 1 << 20, 64 << 10, 125_000_000, 0.1
 CONFIGURATION = """
@@ -276,22 +275,9 @@ class Bench:
 
 
 def main():
-    cases = ["two", "gigabit", "corrupt", "first", "sparse"]
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("mksum", type=os.path.abspath)
-    options.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(cases))
-    options.add_argument("--size", default=4 << 30, type=int, help="in bytes [4 GiB]")
-    options.add_argument("--rounds", default=3, type=int, help="after one that warms up [3]")
+    options = Options(__doc__, ["two", "gigabit", "corrupt", "first", "sparse"], rounds=3)
     options.add_argument("--sparse", default=100_000_000_000, type=int, help="in bytes [100 GB]")
-    options.add_argument("--folder", default="/dev/shm", help="a folder in memory [/dev/shm]")
-    chosen = options.parse_args()
-    if unknown := set(chosen.cases) - set(cases):
-        options.error(f"unknown cases: {', '.join(sorted(unknown))}")
-    if missing := [tool for tool in ("nginx", "aria2c", "curl") if not shutil.which(tool)]:
-        sys.exit(f"not installed: {', '.join(missing)}: apt-get install nginx-light aria2 curl wget2")
-    needed = 2 * chosen.size + (256 << 20)
-    if shutil.disk_usage(chosen.folder).free < needed:
-        sys.exit(f"{chosen.folder}: needs {needed:,} bytes: choose a smaller --size or another --folder")
+    chosen = options.chosen(("nginx", "aria2c", "curl"), "nginx-light aria2 curl wget2", copies=2)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as place, contextlib.ExitStack() as stack:
         folder = pathlib.Path(place).resolve()
@@ -299,7 +285,7 @@ def main():
         (folder / "tmp").mkdir()
         urls = [stack.enter_context(server(folder, port)) for port in (8711, 8712)]
         bench = Bench(chosen, folder)
-        for case in chosen.cases or cases:
+        for case in chosen.cases:
             getattr(bench, case)(urls)
             shutil.rmtree(bench.out, ignore_errors=True)
     print(f"\nAfter {time.monotonic() - begin:.0f} s:", *bench.bars, sep="\n")

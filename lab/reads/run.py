@@ -20,19 +20,17 @@ mount   SIZE bytes in order, by dd in blocks of 1 MiB, through `mksum mount`, be
 DIR is in memory, so that no disk decides. The file has the default format, rfc6962:sha256:64KiB.
 """
 
-import argparse
 import contextlib
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from timing import judged, measure, output
+from timing import Options, judged, measure, output
 
 CONFIGURATION = """
 daemon off; master_process off; error_log /dev/null; pid {folder}/pid;
@@ -199,29 +197,16 @@ class Bench:
 
 
 def main():
-    cases = ["open", "cold", "tensors", "serve", "mount"]
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("mksum", type=os.path.abspath)
-    options.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(cases))
-    options.add_argument("--size", default=4 << 30, type=int, help="in bytes [4 GiB]")
-    options.add_argument("--rounds", default=5, type=int, help="after one that warms up [5]")
-    options.add_argument("--folder", default="/dev/shm", help="a folder in memory [/dev/shm]")
+    options = Options(__doc__, ["open", "cold", "tensors", "serve", "mount"], rounds=5)
     options.add_argument("--disk", default=".", help="a folder on a disk, for the case cold [.]")
-    chosen = options.parse_args()
-    if unknown := set(chosen.cases) - set(cases):
-        options.error(f"unknown cases: {', '.join(sorted(unknown))}")
-    if missing := [tool for tool in ("nginx", "curl", "bindfs") if not shutil.which(tool)]:
-        sys.exit(f"not installed: {', '.join(missing)}: apt-get install nginx-light curl bindfs")
-    needed = chosen.size + (256 << 20)
-    if shutil.disk_usage(chosen.folder).free < needed:
-        sys.exit(f"{chosen.folder}: needs {needed:,} bytes: choose a smaller --size or another --folder")
+    chosen = options.chosen(("nginx", "curl", "bindfs"), "nginx-light curl bindfs", copies=1)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as place:
         folder = pathlib.Path(place).resolve()
         for name in ("site", "tmp"):
             (folder / name).mkdir()
         bench = Bench(chosen, folder)
-        for case in chosen.cases or cases:
+        for case in chosen.cases:
             getattr(bench, case)()
     print(f"\nAfter {time.monotonic() - begin:.0f} s:", *bench.bars, sep="\n")
 

@@ -1,7 +1,7 @@
 // build.js OUT: bundles the page, the element and the offline page into OUT. The package in bindings/js must be built.
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -20,6 +20,9 @@ export const POLICY = [
 ].join("; ");
 
 const common = { bundle: true, minify: true, write: false, target: "es2022", format: "esm", legalComments: "none", charset: "utf8", loader: { ".wasm": "binary" } };
+
+/** Returns the path of a file of the package, as scripts name it. */
+const file = (name) => JSON.stringify(join(dist, name));
 
 /** Returns a bundle's text. */
 async function bundled(entry, plugins) {
@@ -49,6 +52,12 @@ const inlined = {
             if (!fetched.test(text)) throw new Error(`${path} fetches no build without SIMD`);
             return { contents: `import scalar from "${text.match(fetched)[1]}";${text.replace(fetched, "WebAssembly.compile(scalar)")}` };
         });
+        own.onLoad({ filter: /dist[\\/]sums[\\/]sums\.js$/ }, ({ path }) => {
+            const text = readFileSync(path, "utf8");
+            const fetched = 'compileFile(new URL("./sums.wasm",import.meta.url))';
+            if (!text.includes(fetched)) throw new Error(`${path} fetches no module`);
+            return { contents: `import { encoded } from ${file("sums/encoded.js")}; import { decoded as own } from ${file("decoded.js")};${text.replace(fetched, "WebAssembly.compile(own(encoded))")}` };
+        });
     },
 };
 
@@ -60,7 +69,7 @@ const style = (await build({ ...common, entryPoints: [join(here, "app.css")] }))
 writeFileSync(join(out, "app.js"), await bundled("src/main.js", [withoutText]));
 writeFileSync(join(out, "worker.js"), (await build({ ...common, entryPoints: [join(dist, "fetch/worker.js")] })).outputFiles[0].text);
 writeFileSync(join(out, "app.css"), style);
-for (const name of ["simd.wasm", "scalar.wasm"]) copyFileSync(join(dist, "fetch", name), join(out, name));
+for (const name of ["fetch/simd.wasm", "fetch/scalar.wasm", "sums/sums.wasm"]) copyFileSync(join(dist, name), join(out, basename(name)));
 writeFileSync(join(out, "index.html"), fill({
     policy: `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
     style: "<link rel=\"stylesheet\" href=\"app.css\">",

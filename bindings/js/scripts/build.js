@@ -42,6 +42,8 @@ for (const family in FAMILIES) {
 }
 // Of the command, which Node runs: everything, and the parser of lists.
 CONTENTS.cli = ["--features", "sums"];
+/** Of the site, without SIMD: the parser, and roots of streams in all formats. */
+const SCALAR = { all: CONTENTS.all, sums: only("sums") };
 
 const path = (content, kind) => join(target, `${content}.${kind}.wasm`);
 
@@ -85,8 +87,8 @@ function encode(bytes) {
     return Buffer.from(often).toString("hex") + Array.from(bytes, (byte) => texts[byte]).join("");
 }
 
-/** Returns the module with SIMD as TypeScript. */
-const inlined = (content) => `export const encoded: string =\n    "${encode(readFileSync(path(content, "simd")))}";\n`;
+/** Returns a module as TypeScript. */
+const inlined = (content, kind = "simd") => `export const encoded: string =\n    "${encode(readFileSync(path(content, kind)))}";\n`;
 
 /** Returns the same as a `Small` of `src/alone.ts`. */
 const small = (content) => inlined(content).replace("encoded: string =", "small: import(\"./alone.js\").Small = { encoded:").replace(/;\n$/, " };\n");
@@ -97,7 +99,7 @@ const EXTRA = { simd: ["--features", "simd"], scalar: [] };
 if (process.argv[2] !== "face") {
     for (const kind in KINDS) {
         copyFileSync(compile("mksum-js-extra", kind, EXTRA[kind]), path("extra", kind));
-        const contents = kind === "simd" ? CONTENTS : { all: CONTENTS.all };
+        const contents = kind === "simd" ? CONTENTS : SCALAR;
         for (const content in contents) copyFileSync(compile("mksum-js", kind, contents[content]), path(content, kind));
     }
 }
@@ -126,8 +128,8 @@ async function writeWorkerText() {
 await writeWorkerText();
 
 /** Files that stand in directories of entries alone. */
-const COMMAND = ["cli", "cli-check", "cli-files", "cli-lists", "cli-output", "cli-verify", "source-cli"];
-const ELSEWHERE = [...COMMAND, "source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
+const COMMAND = ["cli", "cli-check", "cli-files", "cli-output", "cli-verify", "source-cli"];
+const ELSEWHERE = [...COMMAND, "lists", "sums", "source-sums", "source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
 
 const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
@@ -213,6 +215,11 @@ function tableOf(file, names) {
 await bundled("cli", ["cli"], { "source.js": read("source-cli.js") });
 for (const file of readdirSync(join(dist, "cli"))) if (file.endsWith(".d.ts")) rmSync(join(dist, "cli", file));
 copyFileSync(path("cli", "simd"), join(dist, "cli/cli.wasm"));
+
+// The site's parser of lists, which is no entry either.
+await bundled("sums", ["sums"], { "source.js": read("source-sums.js") });
+copyFileSync(path("sums", "scalar"), join(dist, "sums/sums.wasm"));
+writeFileSync(join(dist, "sums/encoded.js"), inlined("sums", "scalar").replace(": string", ""));
 
 await inlinedEntry("extra", "./scalar.wasm");
 copyFileSync(path("extra", "scalar"), join(dist, "extra/scalar.wasm"));

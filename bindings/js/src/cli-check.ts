@@ -1,5 +1,5 @@
 // `mksum -c`: files compared with the roots in lists, in the words of the tool.
-import { escaped, isManifest, type Entry, Lists, shown } from "./cli-lists.js";
+import { escaped, isManifest, type Entry, Lists, shown } from "./lists.js";
 import { isThere, OpenFile, pathOf, ReadError, rootsOfFile, rootsOfSlices, STDIN, stdin, whole } from "./cli-files.js";
 import type { Output } from "./cli-output.js";
 import { MksumError } from "./errors.js";

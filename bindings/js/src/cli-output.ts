@@ -1,6 +1,6 @@
 // The output of the command: whole lines on the standard output, and notes on the standard error.
 import { writeSync } from "node:fs";
-import { shown } from "./cli-lists.js";
+import { shown } from "./lists.js";
 
 /** The lines that wait are written when they have this many bytes. */
 const FULL = 1 << 16;

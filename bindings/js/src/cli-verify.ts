@@ -1,6 +1,6 @@
 // `mksum verify`: the damaged ranges of a file by its kept tree, in the words of the tool.
 import { OpenFile, ReadError, rootsOfFile, whole } from "./cli-files.js";
-import { rootGiven, shown } from "./cli-lists.js";
+import { rootGiven, shown } from "./lists.js";
 import type { Output } from "./cli-output.js";
 import { MksumError } from "./errors.js";
 import { type Damage, Outboard } from "./outboard.js";

@@ -2,7 +2,7 @@
 // The command `mksum` of the package: roots of files, lists checked, files verified by their kept trees.
 import { check } from "./cli-check.js";
 import { OpenFile, ReadError, rootsOfFile, rootsOfSlices, STDIN, stdin } from "./cli-files.js";
-import { type Choice, choice, sumLine } from "./cli-lists.js";
+import { type Choice, choice, sumLine } from "./lists.js";
 import { Closed, Output } from "./cli-output.js";
 import { verify, WrongRoot } from "./cli-verify.js";
 import { builtin } from "./builtin.js";

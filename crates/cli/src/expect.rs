@@ -23,7 +23,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
         Ok(published) => published,
         Err(error) => return usage(&format_args!("--expect: {error}")),
     };
-    let Published { root: claimed, mut usual, mut unusual } = published;
+    let Published { root: claimed, mut usual, mut unusual, .. } = published;
     // What may be the root of a file or of a directory is what the path is.
     let is_folder = args.files.first().and_then(Input::file).is_some_and(Path::is_dir);
     let folders: Vec<_> = usual.iter().chain(&unusual).filter_map(Choice::directory).cloned().collect();

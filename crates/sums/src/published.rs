@@ -2,8 +2,8 @@
 
 use crate::choice::Choice;
 use crate::sum::End;
-use crate::sumfile::source::{fitting, names, unnamed};
-use crate::sumfile::{self, Source, State};
+use crate::sumfile::source::{fitting, names, unnamed, unusual};
+use crate::sumfile::{self, Source, State, plain_sum};
 use base16ct::{lower, mixed};
 use base64ct::{Base64, Base64Unpadded, Encoding};
 use mksum::formats::{FAMILIES, Family};
@@ -19,6 +19,8 @@ pub struct Published {
     pub usual: Vec<Choice>,
     /// Formats that are seldom seen, to be tried where no usual one has it.
     pub unusual: Vec<Choice>,
+    /// Whether the text names its format.
+    pub is_named: bool,
 }
 
 /// Trees with one root for a file, which services print without naming their format.
@@ -38,27 +40,36 @@ impl Published {
     /// If it is none, or that of a part of a file: as words.
     pub fn read(text: &str, given: Option<&Choice>) -> Result<Self, String> {
         let text = text.trim();
-        let mut words = text.split_whitespace();
-        match (words.next(), words.next(), given) {
-            // As pages have it: `SHA-256: …`.
-            (Some(name), Some(sum), _) if name.ends_with(':') && words.next().is_none() => {
-                Published::read(&format!("{name}{sum}"), given)
-            }
-            (Some(first), Some(_), _) => {
+        match (alone(text), given) {
+            (Some(sum), Some(choice)) => Published::of(choice, &sum).map_err(|error| format!("{error} ({choice})")),
+            (Some(sum), None) => Published::parse(&sum).map_err(|error| error.to_string()),
+            (None, _) => {
                 match sumfile::parse(text.as_bytes(), &Source::new(End::Newline, given), &mut State::default()) {
                     Ok(Some(entry)) if entry.range.is_some() => Err("it is the root of a part of a file".into()),
                     // Without a name, the digest alone decides.
-                    Ok(Some(entry)) if entry.guessed => Published::read(first, given),
-                    Ok(Some(entry)) => {
-                        Ok(Published { root: entry.claimed, usual: vec![entry.choice], unusual: Vec::new() })
-                    }
+                    Ok(Some(entry)) if entry.guessed => Published::read(first_word(text), given),
+                    Ok(Some(entry)) => Ok(Published {
+                        root: entry.claimed,
+                        usual: vec![entry.choice],
+                        unusual: Vec::new(),
+                        is_named: true,
+                    }),
                     Ok(None) => Err("expected a root, or the line of a sum file".into()),
                     Err(error) => Err(error.to_string()),
                 }
             }
-            (_, _, Some(choice)) => Published::of(choice, text).map_err(|error| format!("{error} ({choice})")),
-            _ => Published::parse(text).map_err(|error| error.to_string()),
         }
+    }
+
+    /// Reads a sum that stands alone, without the path of a file: as [`Published::parse`], and
+    ///
+    /// - behind its name as pages and servers have it: `SHA-256: …`, `md5sum = …`, `Content-MD5: …`, `ETag: "…"`;
+    /// - in groups of digits, as fingerprints are shown.
+    ///
+    /// # Errors
+    /// If no format has roots that are written so.
+    pub fn alone(text: &str) -> Result<Self, NotPublished> {
+        Published::parse(&alone(text).unwrap_or_else(|| text.into()))
     }
 
     /// Reads a sum of an unknown format, in one of the ways in which sums are published:
@@ -80,7 +91,8 @@ impl Published {
         if bare.starts_with(SWHID) {
             return with_choices(choices(&["swhid", "dir:swhid"]), bare).ok_or_else(refuse);
         }
-        let nix = || with_choices(choices(NIX), bare);
+        let without_name = |found| Published { is_named: false, ..found };
+        let nix = || with_choices(choices(NIX), bare).map(without_name);
         if let Some((name, rest)) = split(bare) {
             let named = named(name);
             if !named.is_empty() {
@@ -94,7 +106,7 @@ impl Published {
         let of_upload = |spec: &Spec| spec.claimed_root(bare).is_ok_and(|root| root.parts().is_some());
         let uploads = FAMILIES.iter().flat_map(all_hashes).filter(of_upload).map(Choice::from).collect();
         if let Some(found) = with_choices(uploads, bare) {
-            return Ok(found);
+            return Ok(without_name(found));
         }
         let Some(digest) = digest(bare) else { return nix().ok_or_else(refuse) };
         let tree = |spec: Spec| (spec.hash().size() == digest.len()).then(|| Choice::from(spec));
@@ -102,10 +114,11 @@ impl Published {
         let (first, rest) = plain.split_at(plain.len().min(2));
         let usual: Vec<_> = tree(Spec::default()).into_iter().chain(first.iter().cloned()).collect();
         let trees = TREES.iter().filter_map(|name| name.parse().ok()).filter_map(tree);
-        let unusual = trees.chain(rest.iter().cloned()).collect();
+        let rare = unusual(2 * digest.len()).map(Choice::from);
+        let unusual = trees.chain(rest.iter().cloned()).chain(rare).collect();
         let spec = usual.first().ok_or_else(refuse)?.spec();
         let root = spec.claimed_root(&lower::encode_string(&digest)).map_err(|_| refuse())?;
-        Ok(Published { root, usual, unusual })
+        Ok(Published { root, usual, unusual, is_named: false })
     }
 
     /// Reads a sum of this format, in the same ways.
@@ -133,23 +146,58 @@ fn choices(names: &[&str]) -> Vec<Choice> {
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-/// The text without spaces around it, and without double quotes.
+/// The text without spaces and quotes around it, and without the mark of a weak ETag (RFC 9110, 8.8.3).
 fn unquoted(text: &str) -> &str {
     let text = text.trim();
-    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+    let text = text.strip_prefix("W/").unwrap_or(text);
+    let inner = |quote: char| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+    ['"', '\'', '`'].into_iter().find_map(inner).unwrap_or(text)
 }
 
-/// The formats with this name: that of a hash in any of its spellings (`SHA-256`, `b3`), or a format as mksum writes it.
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
+}
+
+/// A sum that stands alone as one word, with the name of its format if there was one; `None` for anything else of several words.
+fn alone(text: &str) -> Option<String> {
+    let words: Vec<_> = unquoted(text).split_whitespace().collect();
+    let (name, sum) = match words[..] {
+        [] => return Some(String::new()),
+        [word] => return grouped(&word.split(':').collect::<Vec<_>>()).or_else(|| Some(word.into())),
+        [name, sum] if name.ends_with(':') => (name.trim_end_matches(':'), sum),
+        [name, "=", sum] => (name, sum),
+        _ => return grouped(&words),
+    };
+    let is_upload = || Published::parse(sum).is_ok_and(|published| published.root.parts().is_some());
+    if name.eq_ignore_ascii_case("etag") || is_upload() {
+        return Some(sum.into());
+    }
+    // The names of headers end in those of hashes.
+    let end = name.rsplit('-').next().unwrap_or(name);
+    let known = [name, end].into_iter().find(|name| !named(name).is_empty());
+    Some(format!("{}:{}", known.unwrap_or(name), unquoted(sum)))
+}
+
+/// The hex digits that stand in groups of one length.
+fn grouped(groups: &[&str]) -> Option<String> {
+    let len = groups.first()?.len();
+    let is_group = |group: &&str| group.len() == len && group.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (groups.len() >= 4 && [2, 4, 8].contains(&len) && groups.iter().all(is_group)).then(|| groups.concat())
+}
+
+/// The formats with this name: that of a hash in any of its spellings (`SHA-256`, `b3`), of a program (`md5sum`), or a format as mksum
+/// writes it.
 pub fn named(name: &str) -> Vec<Choice> {
     let lowercase = name.to_ascii_lowercase();
     let word = match lowercase.strip_prefix("sha-") {
         Some(length) => format!("sha{length}"),
         None => lowercase.replace('/', "-"),
     };
-    let hashes: Vec<_> = names().filter(|(_, words)| words.contains(&&*word)).map(|(spec, _)| spec.into()).collect();
-    match name.parse::<Choice>() {
-        Ok(choice) if hashes.is_empty() => vec![choice],
-        _ => hashes,
+    let word = word.strip_suffix("sum").unwrap_or(&word);
+    let hashes: Vec<_> = names().filter(|(_, words)| words.contains(&word)).map(|(spec, _)| spec.into()).collect();
+    match hashes.is_empty() {
+        true => name.parse().ok().or_else(|| plain_sum(name)).into_iter().collect(),
+        false => hashes,
     }
 }
 
@@ -162,7 +210,12 @@ fn with_choices(choices: Vec<Choice>, text: &str) -> Option<Published> {
     };
     let fitting: Vec<_> = choices.into_iter().filter_map(|choice| Some((root(&choice)?, choice))).collect();
     let root = fitting.first()?.0.clone();
-    Some(Published { root, usual: fitting.into_iter().map(|(_, choice)| choice).collect(), unusual: Vec::new() })
+    Some(Published {
+        root,
+        usual: fitting.into_iter().map(|(_, choice)| choice).collect(),
+        unusual: Vec::new(),
+        is_named: true,
+    })
 }
 
 /// A format with each hash that it allows.
@@ -259,6 +312,38 @@ mod tests {
             NIX
         );
         assert!(formats(&Published::parse(id).unwrap().unusual).contains(&"git:sha1".into()));
+    }
+
+    #[test]
+    fn sums_are_read_as_pages_servers_and_fingerprints_have_them() {
+        let groups = |len: usize, between: &str| {
+            SHA256.as_bytes().chunks(len).map(|group| str::from_utf8(group).unwrap()).collect::<Vec<_>>().join(between)
+        };
+        let part = format!("{MD5}-12");
+        let base64 = "Xfbg4nYTWdMKgnUFjimfzAOBU0VF9Vz0PkGYP11MlFY=-1";
+        for (text, format, is_named) in [
+            (format!("SHA-256: {SHA256}"), "sha256", true),
+            (format!("SHA-512/256 = {SHA256}"), "sha512-256", true),
+            (format!("md5sum: {MD5}"), "md5", true),
+            (format!("CRC-32: {}", "CBF43926"), "crc32", true),
+            (format!("RIPEMD160: {}", &SHA256[24..]), "ripemd160", true),
+            ("Content-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==".into(), "md5", true),
+            ("x-amz-checksum-crc32: y/Q5Jg==".into(), "crc32", true),
+            (format!("x-amz-checksum-sha256: {base64}"), "s3:sha256:8MiB", false),
+            (format!("ETag: W/\"{part}\""), "s3:md5:8MiB", false),
+            (format!(" '{part}' "), "s3:md5:8MiB", false),
+            (MD5.into(), "md5", false),
+            (groups(2, ":"), "rfc6962:sha256:64KiB", false),
+            (groups(4, " "), "rfc6962:sha256:64KiB", false),
+        ] {
+            let found = Published::alone(&text).unwrap();
+            assert_eq!((&*formats(&found.usual)[0], found.is_named), (format, is_named), "{text}");
+            assert_eq!(formats(&Published::read(&text, None).unwrap().usual), formats(&found.usual), "{text}");
+        }
+        for text in ["hello", "a b", "SHA256: x", &format!("{SHA256}  file"), &format!("SHA256 (a) = {SHA256}")] {
+            assert!(Published::alone(text).is_err(), "{text}");
+        }
+        assert!(formats(&Published::alone(&SHA256[24..]).unwrap().unusual).contains(&"ripemd160".into()));
     }
 
     #[test]

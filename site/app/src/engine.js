@@ -1,5 +1,6 @@
 // The engine and its workers, which are started once and kept.
 import { MksumError, Pool, load } from "mksum/fetch";
+import { tool } from "./internal.js";
 
 /** @type {Promise<Pool> | undefined} */
 let started;
@@ -10,6 +11,19 @@ export function start() {
     // The next call tries again.
     started.catch(() => (started = undefined));
     return started;
+}
+
+/** @type {Promise<void> | undefined} */
+let parser;
+
+/** Loads the tool's parser of lists and of published sums, when it is needed for the first time. */
+export function loaded() {
+    parser ??= tool.load().catch((cause) => {
+        // The next call tries again.
+        parser = undefined;
+        throw new Error(`Sums cannot be read: ${cause instanceof Error ? cause.message : String(cause)}. Check the connection and try again`, { cause });
+    });
+    return parser;
 }
 
 /**

@@ -20,9 +20,9 @@ showProofs(workspace);
 takeFiles(workspace, ready);
 offerExample(workspace, ready);
 try {
-    // Everything is loaded now: later the page makes no request.
+    // Later the page asks its server only for the parser of sums, when there is one to read for the first time.
     await ready;
-    showFormats(workspace);
+    await showFormats(workspace);
     // For tests, and for those who look at the page from the console.
     Object.assign(window, { mksum: { workspace, workers: async () => (await start()).size } });
     byId("app").dataset["state"] = "ready";

@@ -71,6 +71,12 @@ test("a root that names no format is tried in each, and nothing is saved if it i
         await Promise.all([page.waitForEvent("download"), act(page)]);
         await page.getByText("✓ Verified").waitFor();
     }
+    // A tree must be named: a file can be made of its nodes so that the plain sum of it is the tree's root.
+    const path = join(folder(own), "file.iso");
+    writeFileSync(path, BYTES);
+    const tree = await embedded(own, `root="${tool("--untagged", path).slice(0, 64)}"`);
+    await act(tree);
+    await tree.getByText("The file was not saved: no format gives the expected").waitFor();
     const page = await embedded(own, `root="${"0".repeat(64)}"`);
     page.on("download", () => assert.fail("it was saved"));
     await act(page);

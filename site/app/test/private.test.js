@@ -1,12 +1,13 @@
-// Nothing leaves the machine: after it is loaded, the page makes no request. The policy is strict, also of the offline page.
+// Nothing leaves the machine: after it is loaded, the page requests only its own parser of sums, once. The policy is strict, also of the
+// offline page.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { browser, built, digests, folder, opened, printed, settled, start, tool } from "./browser.js";
+import { browser, built, digests, folder, opened, printed, served, settled, start, tool } from "./browser.js";
 import { firefoxPage } from "./firefox.js";
 
 /** Uses the page: hashes, compares, locates damage, draws a tree. */
@@ -30,14 +31,28 @@ async function use(own, page) {
     assert.equal((await digests(page, "file.bin"))["SHA-256"], printed("sha256sum", path).slice(0, 64));
 }
 
-test("after it is loaded, the page makes no request", async (own) => {
-    const { page, requests } = await start(own);
+test("after it is loaded, the page requests only its parser of sums, with the first of them", async (own) => {
+    const { page, requests, address } = await start(own);
     const before = requests.length;
+    assert.ok(!requests.some(({ path }) => path.endsWith("sums.wasm")));
     const made = [];
     page.context().on("request", (request) => made.push(request.url()));
     await use(own, page);
-    assert.deepEqual(made.filter((url) => !url.startsWith("blob:")), []);
-    assert.deepEqual(requests.slice(before), []);
+    assert.deepEqual(made.filter((url) => !url.startsWith("blob:")), [`${address}sums.wasm`]);
+    assert.deepEqual(requests.slice(before).map(({ method, path }) => [method, path]), [["GET", `${new URL(address).pathname}sums.wasm`]]);
+});
+
+test("without its parser of sums the page hashes files, and says why it compares none", async (own) => {
+    const out = built(own);
+    rmSync(join(out, "sums.wasm"));
+    const { address } = await served(own, out);
+    const page = await (await browser(own)).newPage();
+    await page.goto(address);
+    await page.locator("#files").setInputFiles([{ name: "a", mimeType: "", buffer: Buffer.from("a") }]);
+    await settled(page);
+    await page.getByLabel("Paste a digest").fill("0".repeat(64));
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    await page.locator("#claim-problem", { hasText: /Sums cannot be read: .*sums\.wasm: .*found status 404\. Check the connection and try again/ }).waitFor();
 });
 
 test("the policy forbids inline scripts and styles, and names only what the page needs", (own) => {
@@ -48,11 +63,15 @@ test("the policy forbids inline scripts and styles, and names only what the page
     assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/i);
 });
 
-test("the page with its engine has less than 206 KB when it is compressed", (own) => {
+test("the page with its engine has less than 206 KB when it is compressed, its parser of sums 150 KB, and the element 160 KB", (own) => {
     const out = built(own);
     const sizes = ["index.html", "app.css", "app.js", "worker.js", "simd.wasm"].map((name) => gzipSync(readFileSync(join(out, name)), { level: 9 }).length);
     const total = sizes.reduce((sum, size) => sum + size);
     assert.ok(total < 206_000, `${total} bytes: ${sizes.join(" + ")}`);
+    for (const [name, limit] of [["sums.wasm", 150_000], ["verify-download.js", 160_000]]) {
+        const size = gzipSync(readFileSync(join(out, name)), { level: 9 }).length;
+        assert.ok(size < limit, `${name}: ${size} bytes`);
+    }
 });
 
 test("the offline page is one file that works without a server and can make no request", async (own) => {

@@ -83,7 +83,7 @@ test("verdicts are words and signs, not only colours", async (own) => {
 test("a link tells what is expected, a typed digest which formats it can be in, and differing digits are marked", async (own) => {
     const { page, address } = await start(own);
     await page.getByLabel("Paste a digest").fill("0".repeat(40));
-    assert.match(await page.locator("#claim-guess").innerText(), /^40 hex digits: can be SHA-1/);
+    await page.locator("#claim-guess", { hasText: /^40 hex digits: can be SHA-1/ }).waitFor();
     await page.getByLabel("Paste a digest").fill("");
     // Of "abc"; the last digit is another one.
     await page.goto(`${address}#sha1=a9993e364706816aba3e25717850c26c9cd0d89e`);

@@ -27,9 +27,11 @@ mod outboards;
 mod pieces;
 #[cfg(feature = "trees")]
 mod proofs;
-#[cfg(feature = "trees")]
+#[cfg(feature = "roots")]
 mod refusal;
-#[cfg(feature = "trees")]
+#[cfg(feature = "roots")]
+pub mod root_abi;
+#[cfg(feature = "roots")]
 mod spec;
 #[cfg(feature = "sums")]
 pub mod sums;

@@ -1,9 +1,9 @@
-//! Lists of sums and the lines of their output, for the package's command: the parser of the tool.
+//! Lists of sums, published sums and the lines of their output, for the package's command and the site: the parser of the tool.
 
 use crate::abi::buffer;
 use crate::refusal::{Class, Refusal};
+use crate::root_abi::answer;
 use crate::spec::text_of;
-use crate::tree_abi::answer;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -86,8 +86,8 @@ impl List {
     /// Returns the next entry of the list, its fields one a line:
     ///
     /// - `entry`, the facts of its choice, the claimed root, the start and end of its range or two empty lines, the other formats that it
-    ///   may be of, the digits of its sum, whether one space stands before its path, the line's number, and its
-    ///   path;
+    ///   may be of, the digits of its sum, whether one space stands before its path, whether its part size has to be found,
+    ///   the line's number, and its path;
     /// - `malformed`, the number of the line, what is wrong as a word, and as a sentence;
     /// - `end`, and the program whose signature the list holds.
     fn next(&mut self) -> Result<Vec<u8>, Refusal> {
@@ -119,8 +119,11 @@ impl List {
         });
         let others = if entry.guessed { alternatives(spec).join(", ") } else { String::new() };
         let (facts, claimed) = (facts(&entry.choice), entry.claimed.text(spec));
-        let (digits, one_space) = (2 * spec.hash().size(), entry.one_space);
-        let head = format!("entry\n{facts}\n{claimed}\n{start}\n{end}\n{others}\n{digits}\n{one_space}\n{number}\n");
+        let (digits, one_space, guesses) =
+            (2 * spec.hash().size(), entry.one_space, entry.choice.guesses(&entry.claimed));
+        let head = format!(
+            "entry\n{facts}\n{claimed}\n{start}\n{end}\n{others}\n{digits}\n{one_space}\n{guesses}\n{number}\n"
+        );
         Ok([head.as_bytes(), &entry.path].concat())
     }
 
@@ -133,7 +136,52 @@ impl List {
     }
 }
 
+/// Returns a published sum and the formats in which a file of `len` bytes may have it, its fields one a line: the format that its text
+/// names, if it names one; its number of parts, if it has one; its text; then for each format `usual` or `unusual`, a tab, the format, a
+/// tab, and the root as the format prints it. Formats of directories are left out.
+fn facts_of_published(published: &Published, len: u64) -> String {
+    let Published { root, usual, unusual, is_named } = published;
+    let name = match &usual[..] {
+        [choice] if *is_named && unusual.is_empty() => choice.to_string(),
+        _ => String::new(),
+    };
+    let parts = root.parts().map(|parts| parts.to_string()).unwrap_or_default();
+    let mut text =
+        format!("{name}\n{parts}\n{}", usual.first().map(|choice| root.text(choice.spec())).unwrap_or_default());
+    for (word, choices) in [("usual", usual), ("unusual", unusual)] {
+        for choice in choices.iter().filter(|choice| choice.directory().is_none()) {
+            let specs = match root.parts() {
+                // Where no part size fits, there is no format.
+                Some(parts) if choice.guesses(root) => choice.spec().part_sizes(len, parts),
+                _ => [choice.spec().clone()].into(),
+            };
+            specs.iter().for_each(|spec| text += &format!("\n{word}\t{spec}\t{}", root.text(spec)));
+        }
+    }
+    text
+}
+
 exports! {
+    /// Answers the formats that the sum in the input's first `len` bytes can be of: see `facts_of_published`. With `in_line`, it may stand
+    /// in the line of a list. An error names what was expected.
+    fn published(len: u32, in_line: u32, size: f64) -> u32 {
+        answer(|_| {
+            let text = text_of(buffer(len).0)?;
+            let read = match in_line {
+                0 => Published::alone(text).map_err(|why| why.to_string()),
+                _ => Published::read(text, None),
+            };
+            let published = read.map_err(|why| Refusal::new(Class::Argument, name::printable(&why)))?;
+            Ok(facts_of_published(&published, size as u64))
+        })
+    }
+
+    /// Answers the file that a list with the path in the input's first `len` bytes is about if its lines name none; nothing if its name
+    /// says none.
+    fn lone_file(len: u32) -> u32 {
+        answer(|_| Ok(Source::new(End::Newline, None).at(&name::lossy_path(buffer(len).0)).lone().unwrap_or_default().to_vec()))
+    }
+
     /// Answers the facts of a format with options of the command line, the fields of the input's first `len` bytes: see `choice`.
     fn choice_facts(len: u32) -> u32 {
         answer(|_| Ok(facts(&choice(fields(len)?)?)))

@@ -57,14 +57,27 @@ pub(crate) fn unnamed(digits: usize) -> Vec<Spec> {
 }
 
 /// The plain sums that only a tagged line, or the name of a sum file, names: their sums are taken for more usual ones of the same length.
-fn unusual() -> impl Iterator<Item = &'static Family> {
+fn rare() -> impl Iterator<Item = &'static Family> {
     let usual = |name| HASHES.iter().any(|(usual, _)| *usual == name);
     FAMILIES.iter().filter(move |family| family.tag.is_some() && !usual(family.name))
 }
 
+/// The rare plain sums that are hashes with `digits` hex digits.
+pub(crate) fn unusual(digits: usize) -> impl Iterator<Item = Spec> {
+    rare()
+        .map(Spec::new)
+        .filter(move |spec| 2 * spec.hash().size() == digits && matches!(spec.hash(), Algorithm::Hash(_)))
+}
+
 /// The names of the hashes that a sum of the same length as that of `taken` could be of, too.
 pub fn alternatives(taken: &Spec) -> Vec<String> {
-    unnamed(2 * taken.hash().size()).iter().map(Spec::to_string).filter(|name| *name != taken.to_string()).collect()
+    let digits = 2 * taken.hash().size();
+    unnamed(digits)
+        .into_iter()
+        .chain(unusual(digits))
+        .filter(|spec| spec != taken)
+        .map(|spec| spec.to_string())
+        .collect()
 }
 
 /// Whether a lowercase name has a word, perhaps followed by `sum` or `sums`: `sha256sums.txt`, `x.sha256`.
@@ -112,7 +125,7 @@ impl Source {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let known = |end: &str| {
             let word = end.strip_suffix("sum").unwrap_or(end);
-            HASHES.iter().any(|(_, words)| words.contains(&word)) || unusual().any(|family| family.name == word)
+            HASHES.iter().any(|(_, words)| words.contains(&word)) || rare().any(|family| family.name == word)
         };
         let lone = path.extension().is_some_and(|end| known(&end.to_string_lossy().to_lowercase()));
         let lone = lone.then(|| name::bytes(&path.with_extension("")).to_vec());
@@ -133,6 +146,11 @@ impl Source {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let name = name.strip_prefix("tag").unwrap_or(name);
         name.starts_with("manifest-") && name.ends_with(".txt")
+    }
+
+    /// The file that a line without a path is about: `x` if the sum file is `x.md5`.
+    pub fn lone(&self) -> Option<&[u8]> {
+        self.lone.as_deref()
     }
 
     /// Whether the name is that of a file of CRC-32 sums, or of others in their syntax.
@@ -157,10 +175,13 @@ fn hashes(name: &str) -> Vec<(usize, Choice, bool)> {
     let choose = |digits| {
         let all: Vec<_> = fitting(digits).collect();
         let usual = all.iter().filter(|(_, words)| words.iter().any(|word| has_word(name, word)));
-        let others = unusual().filter(|family| has_word(name, family.name)).map(Spec::new);
+        let others = rare().filter(|family| has_word(name, family.name)).map(Spec::new);
         let others = others.filter(|spec| 2 * spec.hash().size() == digits);
         let of_name: Vec<_> = usual.map(|(spec, _)| spec.clone()).chain(others).collect();
-        let several = if of_name.is_empty() { unnamed(digits).len() > 1 } else { of_name.len() > 1 };
+        let several = match of_name.len() {
+            0 => unnamed(digits).into_iter().chain(unusual(digits)).nth(1).is_some(),
+            named => named > 1,
+        };
         let spec = of_name.first().or(all.first().map(|(spec, _)| spec))?;
         Some((digits, spec.clone().into(), several))
     };
@@ -180,7 +201,6 @@ mod tests {
         let sure = |name: &str| Some((name.to_string(), false));
         for (name, digits, hash) in [
             ("MD5SUMS", 32, "md5"),
-            ("what.txt", 40, "sha1"),
             ("SHASUMS256.txt", 64, "sha256"),
             ("dir/SHA256SUMS", 64, "sha256"),
             ("x.iso.sha256sum", 64, "sha256"),
@@ -209,6 +229,7 @@ mod tests {
         let likely = |name: &str| Some((name.to_string(), true));
         for (name, digits, hash) in [
             ("CHECKSUMS", 16, "xxh64"),
+            ("what.txt", 40, "sha1"),
             ("CHECKSUMS", 64, "sha256"),
             ("CHECKSUMS", 128, "sha512"),
             ("x.md5", 64, "sha256"),
@@ -223,6 +244,7 @@ mod tests {
         assert_eq!(chosen("crc.md5", 8), likely("crc32"));
         assert_eq!(chosen("crc.md5", 10), None);
         assert!(alternatives(&"sha256".parse().unwrap()).contains(&"blake3".into()));
+        assert_eq!(alternatives(&"sha1".parse().unwrap()), ["ripemd160"]);
     }
 
     #[test]

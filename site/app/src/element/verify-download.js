@@ -1,17 +1,17 @@
 // <verify-download href root>: a link whose file is verified before it is saved. One script, without other files.
-import { MksumError, Spec, Frontier, load } from "mksum/fetch";
-import { canonical, shown } from "../known/checks.js";
-import { claimOf, formatsFor } from "../known/claims.js";
-import { sumLines } from "../known/sum-lines.js";
+import { MksumError } from "mksum/fetch";
+import { tool } from "../internal.js";
+import { shown } from "../text/format-name.js";
 import { grouped, size } from "../text/sizes.js";
 import { visible } from "../text/visible.js";
 import { Job } from "../hashing/job.js";
 import { progressText } from "../page/jobs.js";
 import { isAbort } from "../hashing/messages.js";
-import { isMore } from "../hashing/more-sums.js";
 import { Sink } from "./sink.js";
 
-/** What a file is compared with: a root in one of several formats, in one if it is named. @typedef {{ formats: string[], root: string }} Expected */
+const { Frontier, Spec, load, published, rootGiven } = tool;
+
+/** What a file is compared with: a root as each of several formats prints it, of one if it is named. @typedef {readonly { spec: string, root: string }[]} Expected */
 
 const STYLE = `
 :host { display: inline-block; max-width: 100%; font: inherit; color: inherit; }
@@ -34,23 +34,30 @@ strong { padding: 0 0.4em; border: 2px solid currentColor; border-radius: 4px; }
  * @returns {Expected}
  */
 export function expectedOf(root, format) {
-    const line = sumLines(root);
-    const entry = line.entries.length === 1 ? line.entries[0] : undefined;
-    const claim = claimOf(root);
-    const named = format ?? (entry && !entry.guessed && !claim ? entry.format : claim?.format);
-    const text = claim?.text ?? entry?.root;
-    if (text === undefined) throw new Error(`the attribute root is not a digest: “${root}”`);
-    const bare = claim ?? { text };
-    const wanted = named !== undefined ? [named] : bare.parts === undefined ? Object.values(formatsFor(bare, 0)).flat().filter((own) => !isMore(own)) : [];
-    if (wanted.length === 0) throw new Error("the attribute format is missing: this root does not name its format");
-    const formats = wanted.map((own) => {
-        const found = canonical(own);
-        if ("message" in found) throw new Error(`the attribute format: ${found.message}`);
-        if (isMore(own)) throw new Error(`${shown(own)} is not computed for downloads`);
-        if (!Spec.parse(found.format).streams) throw new Error(`${found.format} needs the length first: it cannot be computed from a download`);
-        return found.format;
-    });
-    return { formats, root: text };
+    const wanted = format === null ? readOf(root) : [{ spec: Spec.parse(format).text, root: rootGiven(format, root) }];
+    const found = wanted.filter(({ spec }) => Spec.parse(spec).streams);
+    if (found.length > 0) return found;
+    throw new Error(wanted[0] ? `${wanted[0].spec} needs the length first: it cannot be computed from a download` : "the attribute root is that of no file");
+}
+
+/**
+ * Returns the formats of a root that is given without one: that which it names, or all hashes of its length. A file can be made of the
+ * nodes of a tree so that its hash is the tree's root: a tree must be named.
+ *
+ * @param {string} root
+ * @returns {Expected}
+ */
+function readOf(root) {
+    let found;
+    try {
+        found = published(root, 0, true);
+    } catch (cause) {
+        throw new Error(`the attribute root is not a digest: “${root}”`, { cause });
+    }
+    const { format, parts, usual, unusual } = found;
+    if (parts !== undefined && format === undefined) throw new Error("the attribute format is missing: this root does not name its format");
+    if (format !== undefined) return usual;
+    return [...usual, ...unusual].filter(({ spec }) => Spec.parse(spec).family === Spec.parse(spec).hash);
 }
 
 /** Creates an element. @type {<T extends keyof HTMLElementTagNameMap>(tag: T, properties?: object) => HTMLElementTagNameMap[T]} */
@@ -131,7 +138,7 @@ class VerifyDownload extends HTMLElement {
     }
 
     /** @private @param {Expected} expected @param {{ cancel: HTMLButtonElement, bar: HTMLProgressElement, text: HTMLElement, status: HTMLElement }} parts */
-    async verify({ formats, root }, { cancel, bar, text, status }) {
+    async verify(expected, { cancel, bar, text, status }) {
         status.replaceChildren();
         const job = (this.job = new Job(this.fileName, 0));
         /** @type {Sink | undefined} */
@@ -140,19 +147,20 @@ class VerifyDownload extends HTMLElement {
             // The place is asked for at once: later the browser no longer allows it.
             const own = (sink = await Sink.open(this.fileName));
             [cancel.hidden, bar.hidden, text.hidden] = [false, false, false];
-            const { roots, len } = await this.download(job, formats, own, () => {
+            const { roots, len } = await this.download(job, expected.map(({ spec }) => spec), own, () => {
                 if (job.total > 0) bar.value = job.done / job.total;
                 else bar.removeAttribute("value");
                 text.textContent = job.total > 0 ? progressText(job) : size(job.done);
             });
-            const found = formats.find((_, at) => roots[at] === root);
-            if (found !== undefined) {
+            const found = expected.find(({ root }, at) => roots[at] === root);
+            if (found) {
                 await sink.keep();
-                return this.tell(status, "match", "✓ Verified", `${this.fileName} has the expected ${shown(found)} and was saved (${grouped(len)} bytes).`);
+                return this.tell(status, "match", "✓ Verified", `${this.fileName} has the expected ${shown(found.spec)} and was saved (${grouped(len)} bytes).`);
             }
             await sink.drop();
-            const all = formats.map((format, at) => `${shown(format)} ${roots[at]}`).join(", ");
-            if (formats.length === 1) this.tell(status, "error", "✗ Mismatch", `The file is not the expected one and was not saved. Expected ${shown(formats[0] ?? "")} ${root}, found ${roots[0]} (${grouped(len)} bytes).`);
+            const all = expected.map(({ spec }, at) => `${shown(spec)} ${roots[at]}`).join(", ");
+            const [{ spec, root } = { spec: "", root: "" }] = expected;
+            if (expected.length === 1) this.tell(status, "error", "✗ Mismatch", `The file is not the expected one and was not saved. Expected ${shown(spec)} ${root}, found ${roots[0]} (${grouped(len)} bytes).`);
             else this.tell(status, "unable", "? Cannot check", `The file was not saved: no format gives the expected ${root}, which does not name one. Found ${all} (${grouped(len)} bytes).`);
         } catch (error) {
             await sink?.drop();

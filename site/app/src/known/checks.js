@@ -1,7 +1,9 @@
 // Compares files with what is known about them.
-import { MksumError, Spec, formats as families } from "mksum/fetch";
+import { MksumError, Spec } from "mksum/fetch";
 import { isMore } from "../hashing/more-sums.js";
-import { claimOf, formatsFor } from "./claims.js";
+import { tool } from "../internal.js";
+import { shown } from "../text/format-name.js";
+import { claimOf } from "./claims.js";
 import { folderOf, Finder } from "./matching.js";
 
 /**
@@ -35,6 +37,7 @@ import { folderOf, Finder } from "./matching.js";
  *
  * @typedef {object} Wanted
  * @property {string} text
+ * @property {ReadonlySet<string>} [texts] It as other formats print it.
  * @property {string[]} first The formats that are tried at once.
  * @property {string[]} others The formats that are tried if none of these matches.
  * @property {boolean} named Whether the format is known, so that another digest is a mismatch.
@@ -63,13 +66,14 @@ const parsed = new Map();
 
 /** Returns a format in its canonical form, or an error as text. @param {string} format @returns {{ format: string } | { message: string }} */
 export function canonical(format) {
-    if (isMore(format)) return { format };
+    if (format === "keccak256") return { format };
     const known = parsed.get(format);
     if (known) return known;
     /** @type {{ format: string } | { message: string }} */
     let found;
     try {
-        found = { format: Spec.parse(format).text };
+        const { text, streams } = (isMore(format) ? tool.Spec : Spec).parse(format);
+        found = !streams && isMore(text) ? { message: `${text} needs the length first, and the page does not compute it` } : { format: text };
     } catch (error) {
         found = { message: error instanceof MksumError ? error.message : String(error) };
         // The engine may be loaded later.
@@ -79,27 +83,13 @@ export function canonical(format) {
     return found;
 }
 
-/** Returns the formats that a claim about a file of `len` bytes can be in. @param {import("./claims.js").Claim} claim @param {number} len */
-function canonicalFor(claim, len) {
-    const sums = formatsFor(claim, len);
-    const first = allCanonical(sums.first);
-    const isBare = claim.format === undefined && claim.parts === undefined;
-    const others = [...allCanonical(sums.others), ...(isBare ? treesOf(claim.text.length / 2) : [])];
+/** The claims of lines of sum files without formats, by the digits of their sums, which alone decide. @type {Map<number, import("./claims.js").Claim | undefined>} */
+const guesses = new Map();
+
+/** Returns the formats of a claim, or of the sum of a line, that are computed here. @param {{ first: string[], others: string[] } | undefined} claim */
+function computable(claim) {
+    const [first, others] = [allCanonical(claim?.first ?? []), allCanonical(claim?.others ?? [])];
     return { first, others: [...new Set(others)].filter((format) => !first.includes(format)) };
-}
-
-/** @type {Map<number, string[]>} */
-const trees = new Map();
-
-/** Returns the formats of trees whose roots are digests of `size` bytes. @param {number} size */
-function treesOf(size) {
-    let found = trees.get(size);
-    if (!found) {
-        const all = families().filter(({ name, leaf }) => name !== "s3" && leaf !== Infinity);
-        const specs = all.flatMap(({ name, hashes }) => (hashes.length > 1 ? hashes.map((hash) => `${name}:${hash}`) : [name])).map((text) => Spec.parse(text));
-        trees.set(size, (found = specs.filter((spec) => spec.size === size).map(({ text }) => text)));
-    }
-    return found;
 }
 
 /** @param {string[]} formats */
@@ -107,8 +97,11 @@ function allCanonical(formats) {
     return formats.map(canonical).flatMap((found) => ("format" in found ? [found.format] : []));
 }
 
-/** Formats without a part size, which the number of parts in the root leaves open. */
-const WITHOUT_PARTS = /^s3(:\w+)?$/;
+/** Returns what the sum of a line can be of, which does not name its format. @param {string} root */
+function guessOf(root) {
+    if (!guesses.has(root.length)) guesses.set(root.length, claimOf(root));
+    return guesses.get(root.length);
+}
 
 /** What is known, by file. */
 export class Checks {
@@ -166,17 +159,17 @@ export class Checks {
             const message = refusalOf(entry);
             if (message !== undefined) return { ...one(format), message };
             if (group?.format) return { ...one(group.format), because: `The line does not name its format, but another line of ${source} matches in this one.` };
-            const claim = group ? { text } : WITHOUT_PARTS.test(format) ? claimOf(text) : undefined;
+            const claim = group ? guessOf(text) : entry.parts ? claimOf(text, subject.size) : undefined;
             // A few files tell the format of the others.
-            if (claim) return { text, ...canonicalFor(claim, subject.size), named: false, likely: thorough || (at < FEW && subject.size * Math.min(group?.size ?? 1, FEW) <= SHORT), place };
+            if (claim) return { text, ...computable(claim), named: false, likely: thorough || (at < FEW && subject.size * Math.min(group?.size ?? 1, FEW) <= SHORT), place };
             const found = canonical(format);
             return "format" in found ? one(found.format) : { ...one(format), message: `${found.message}. Use mksum -c for formats that browsers do not have.` };
         });
         if (this.claims.length > 0) this.roots ??= new Set(this.subjects.flatMap(({ roots }) => [...roots.values()]));
         const claims = this.claims.map(({ claim }) => {
-            const formats = canonicalFor(claim, subject.size);
-            const likely = thorough || (subject.size <= SHORT && this.subjects.length <= FEW && !this.roots?.has(claim.text));
-            return { text: claim.text, ...formats, named: claim.format !== undefined, likely, ...unableOf(claim, formats, subject.size) };
+            const formats = computable(claim.parts === undefined ? claim : claimOf(claim.text, subject.size));
+            const likely = thorough || (subject.size <= SHORT && this.subjects.length <= FEW && ![...claim.texts].some((own) => this.roots?.has(own)));
+            return { text: claim.text, texts: claim.texts, ...formats, named: claim.format !== undefined, likely, ...unableOf(claim, formats, subject.size) };
         });
         return [...entries, ...claims];
     }
@@ -188,9 +181,9 @@ export class Checks {
      * @returns {string[]}
      */
     formatsOf(subject) {
-        return this.wantedOf(subject).flatMap(({ text, first, others, likely, message }) => {
+        return this.wantedOf(subject).flatMap(({ text, texts, first, others, likely, message }) => {
             if (message !== undefined) return [];
-            const more = likely && first.every((format) => isKnown(subject, format)) && !matching(subject, text);
+            const more = likely && first.every((format) => isKnown(subject, format)) && !matching(subject, text, texts);
             return more ? [...first, ...others] : first;
         });
     }
@@ -219,15 +212,14 @@ export class Checks {
      * @param {(subject: Subject) => boolean} busy
      */
     fileOf(claim, busy) {
-        const found = this.subjects.find(({ roots }) => [...roots.values()].includes(claim.text));
+        const found = this.subjects.find((own) => matching(own, claim.text, claim.texts));
         return found ?? (this.subjects.some(busy) ? undefined : null);
     }
 }
 
-/** Returns the format in which a file has a digest, and the digest. @param {Subject} subject @param {string} text */
-function matching({ roots }, text) {
-    const lower = /^[0-9a-fA-F]+$/.test(text) ? text.toLowerCase() : text;
-    return [...roots].find(([, root]) => root === lower);
+/** Returns the format in which a file has a digest, and the digest. @param {Subject} subject @param {string} text @param {ReadonlySet<string>} [texts] */
+function matching({ roots }, text, texts) {
+    return [...roots].find(([, root]) => root === text || texts?.has(root));
 }
 
 /** @param {Subject} subject @param {string} format */
@@ -250,11 +242,11 @@ function unableOf({ format, parts }, { first }, len) {
 }
 
 /** @param {Subject} subject @param {Wanted} wanted @returns {Verdict} */
-function verdictOf(subject, { text: expected, first, others, named, likely, place, because, message }) {
+function verdictOf(subject, { text: expected, texts, first, others, named, likely, place, because, message }) {
     const at = place ? `${place}: ` : "";
     if (message !== undefined) return { state: "unable", text: at + message, expected };
     const [format = ""] = first;
-    const found = matching(subject, expected);
+    const found = matching(subject, expected, texts);
     if (found) {
         const [own, root] = found;
         const otherwise = named && own !== format ? ` It is not the ${shown(format)}.` : "";
@@ -278,18 +270,4 @@ function verdictOf(subject, { text: expected, first, others, named, likely, plac
         state: "unable", expected, computed, others: left.length > 0,
         text: `${at}None of these formats gives this value: ${names}. The file is another one, or the value is in another format.`,
     };
-}
-
-/** Returns the name of a format as people write it. @param {string} format */
-export function shown(format) {
-    const names = /** @type {Record<string, string>} */ ({
-        md5: "MD5", sha1: "SHA-1", sha224: "SHA-224", sha256: "SHA-256", sha384: "SHA-384", sha512: "SHA-512", "sha512-256": "SHA-512/256",
-        "sha3-224": "SHA3-224", "sha3-256": "SHA3-256", "sha3-384": "SHA3-384", "sha3-512": "SHA3-512", blake2b: "BLAKE2b",
-        blake2s: "BLAKE2s", sm3: "SM3", ripemd160: "RIPEMD160", crc32: "CRC32", crc32c: "CRC32C", crc64nvme: "CRC64NVME", blake3: "BLAKE3",
-    });
-    const etag = /^s3:md5:(.+)$/.exec(format);
-    if (etag) return `S3 ETag with parts of ${etag[1]}`;
-    const sum = /^s3:(\w+):(.+)$/.exec(format);
-    if (sum?.[1]) return `S3 ${names[sum[1]] ?? sum[1]} checksum with parts of ${sum[2]}`;
-    return names[format] ?? (format === "keccak256" ? "Keccak-256" : format);
 }

@@ -1,10 +1,11 @@
 // What a pasted text or a dropped file is: a digest, a sum file, an outboard or a proof.
-import { MksumError, Outboard, Proof } from "mksum/fetch";
+import { MksumError, Outboard, Proof, toHex } from "mksum/fetch";
+import { loaded } from "../engine.js";
+import { tool } from "../internal.js";
+import { textOf } from "../text/decoded.js";
 import { claimOf } from "./claims.js";
-import { hexOf, textOf } from "./encodings.js";
-import { fileOf } from "./hash-names.js";
 import { isOfLog, recogniseLog } from "./log-texts.js";
-import { isManifest, sumLines } from "./sum-lines.js";
+import { sumLines } from "./sum-lines.js";
 
 /**
  * @typedef {{ kind: "claim", name: string, claim: import("./claims.js").Claim }} KnownClaim
@@ -18,7 +19,11 @@ import { isManifest, sumLines } from "./sum-lines.js";
  */
 
 const OUTBOARD = "894d4b540d0a1a0a";
-const PROOF = hexOf(new TextEncoder().encode("mksumprf"));
+const PROOF = toHex(new TextEncoder().encode("mksumprf"));
+
+/** The names of lists, and what each list has: a sum in hex or base64. */
+const LIST = /(^|[^a-z])(sha|shasum|md5|b2|b3|blake|check)[a-z0-9_-]*sums?([^a-z]|$)/i;
+const SUM = /[0-9a-f]{8}|[a-z0-9+/]{6}==?/i;
 
 /** The longest sum file that is read, in bytes. Outboards and proofs may be longer. */
 export const LONGEST_TEXT = 1 << 26;
@@ -34,7 +39,13 @@ const HELP = "Paste a digest in hex or base64, an ETag, the lines of a sum file 
  */
 export async function recogniseText(text, name = "") {
     const ofLog = await recogniseLog(text, name);
-    return ofLog ? [ofLog] : recogniseOther(text, name);
+    if (ofLog) return [ofLog];
+    try {
+        await loaded();
+    } catch (error) {
+        return [{ kind: "unknown", name, message: error instanceof Error ? error.message : String(error) }];
+    }
+    return recogniseOther(text, name);
 }
 
 /** Recognises a text that is not about a log. @param {string} text @param {string} name @returns {Known[]} */
@@ -48,9 +59,15 @@ function recogniseOther(text, name) {
         return proof ? [proof] : [];
     }
     // A sum alone in x.iso.sha256 is about x.iso.
-    if (!fileOf(name)) {
-        const claims = lines.map(claimOf);
-        if (claims.every((claim) => claim !== undefined)) return claims.map((claim) => ({ kind: "claim", name, claim }));
+    if (tool.loneFile(name) === "") {
+        /** @type {KnownClaim[]} */
+        const claims = [];
+        for (const line of lines) {
+            const claim = claimOf(line);
+            if (!claim) break;
+            claims.push({ kind: "claim", name, claim });
+        }
+        if (claims.length === lines.length) return claims;
     }
     const { entries, malformed } = sumLines(text, name);
     if (entries.length > 0) return [{ kind: "sums", name: name || "pasted sums", entries, malformed }];
@@ -75,7 +92,7 @@ export async function recogniseBytes(bytes, name) {
 
 /** Recognises an outboard or a proof by its first bytes. @param {Uint8Array} bytes @param {string} name @returns {Known | undefined} */
 function recogniseBinary(bytes, name) {
-    const magic = hexOf(bytes.subarray(0, 8));
+    const magic = toHex(bytes.subarray(0, 8));
     try {
         if (magic === OUTBOARD) return { kind: "outboard", name, outboard: Outboard.open(bytes) };
         if (magic === PROOF) return { kind: "proof", name, proof: Proof.parse(bytes) };
@@ -94,14 +111,20 @@ function recogniseBinary(bytes, name) {
  * @param {Uint8Array} head The first 4 KiB, at most.
  * @param {number} len
  */
-export function isKnowledge(name, head, len) {
-    const magic = hexOf(head.subarray(0, 8));
+export async function isKnowledge(name, head, len) {
+    const magic = toHex(head.subarray(0, 8));
     if (magic === OUTBOARD || magic === PROOF) return true;
     const text = textOf(head);
     if (text !== undefined && isOfLog(text, name)) return true;
     const base = name.slice(name.lastIndexOf("/") + 1);
-    const named = fileOf(base) !== undefined || isManifest(base) || /(^|[^a-z])(sha|shasum|md5|b2|b3|blake|check)[a-z0-9_-]*sums?([^a-z]|$)/i.test(base) || /\.sfv$/i.test(base);
-    if (!named || len > LONGEST_TEXT || text === undefined) return false;
+    if (len > LONGEST_TEXT || text === undefined || !SUM.test(text)) return false;
+    try {
+        await loaded();
+    } catch {
+        // The reason is said when the list is read.
+        return LIST.test(base);
+    }
+    if (!LIST.test(base) && tool.loneFile(base) === "" && !tool.isManifest(base)) return false;
     // The last line of the head may be cut.
     const whole = head.length < len ? text.slice(0, text.lastIndexOf("\n")) : text;
     return recogniseOther(whole, base).some(({ kind }) => kind === "sums" || kind === "claim");

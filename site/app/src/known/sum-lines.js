@@ -1,6 +1,5 @@
-// The lines of sum files, as spec/sumfile.md defines them.
-import { chosen, digitsOf, fileOf, isSum, tagged } from "./hash-names.js";
-import { fromBase64, hexOf } from "./encodings.js";
+// The lines of sum files, as spec/sumfile.md defines them and the tool reads them, and those that the page writes.
+import { tool } from "../internal.js";
 
 /**
  * A line of a sum file: a file and its claimed root.
@@ -8,17 +7,19 @@ import { fromBase64, hexOf } from "./encodings.js";
  * @typedef {object} Entry
  * @property {number} line The number of the line, from 1.
  * @property {string} path
- * @property {string} format A format string, not yet checked.
+ * @property {string} format
  * @property {string} root
  * @property {boolean} guessed Whether the sum could also be of other formats.
+ * @property {boolean} parts Whether the size of its parts has to be found.
  * @property {{ start: number, end: number }} [range] The bytes that the root is of, if it is not of the whole file.
  */
 
-/** @typedef {{ line: number, text: string, message: string }} Malformed */
+/** @typedef {{ line: number, message: string }} Malformed */
 
-/** @typedef {{ name: string, sfv: boolean, columns: { count: number, sum: number, format: string } | undefined }} State */
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 
-const WRONG = "neither ‘FORMAT (PATH) = ROOT’ nor ‘ROOT  PATH’";
+/** What is said of lines for which the tool names its own options. @type {Record<string, string>} */
+const REASONS = { format: "the line does not name its format", path: "a sum without the name of its file" };
 
 /**
  * Reads all lines of a sum file.
@@ -28,190 +29,36 @@ const WRONG = "neither ‘FORMAT (PATH) = ROOT’ nor ‘ROOT  PATH’";
  * @returns {{ entries: Entry[], malformed: Malformed[] }}
  */
 export function sumLines(text, name = "") {
-    /** @type {State} */
-    const state = { name, sfv: name.toLowerCase().endsWith(".sfv"), columns: undefined };
     /** @type {Entry[]} */
     const entries = [];
     /** @type {Malformed[]} */
     const malformed = [];
-    const frame = new Frame();
-    for (const [index, raw] of text.replace(/^\uFEFF/, "").split("\n").entries()) {
-        const framed = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
-        const line = frame.next(framed);
-        if (line === undefined) {
-            if (frame.isOutside) malformed.push({ line: index + 1, text: framed, message: "the line is outside of what was signed" });
-            continue;
+    const list = tool.Lists.open(encoder.encode(text), tool.isManifest(name) ? "1.0" : "", ["", "", "", ""], name);
+    try {
+        for (let next = list.next(); next.kind !== "end"; next = list.next()) {
+            if (next.kind === "malformed") malformed.push({ line: next.line, message: REASONS[next.word] ?? next.why });
+            else {
+                const { line, path, choice, root, others, guesses, range } = next;
+                entries.push({ line, path: decoder.decode(path), format: choice.text, root, guessed: others !== "", parts: guesses, ...(range && { range }) });
+            }
         }
-        if (skipped(line, state)) continue;
-        const parts = partsOf(line, state);
-        const number = index + 1;
-        if (typeof parts === "string") malformed.push({ line: number, text: line, message: parts });
-        else if (parts.path === "") malformed.push({ line: number, text: line, message: "the path is empty" });
-        else entries.push({ line: number, ...parts });
+    } finally {
+        list.end();
     }
     return { entries, malformed };
 }
 
-/** The place of a line in a list that holds its signature, as PGP (RFC 9580, 7) and signify write it. The signature is not checked. */
-class Frame {
-    /** @private @type {"start" | "comment" | "bare" | "signify" | "headers" | "signed" | "signature" | "after"} */
-    part = "start";
-    /** Whether the last line was neither signed nor a part of the signature. */
-    isOutside = false;
-    /** @private */
-    any = false;
-
-    /** Returns the line of the list, or `undefined` if it is none. @param {string} line @returns {string | undefined} */
-    next(line) {
-        const text = line.trim();
-        this.isOutside = false;
-        switch (this.part) {
-            case "signify": return line;
-            case "headers":
-                if (text === "") this.part = "signed";
-                return undefined;
-            case "signed":
-                if (text !== "-----BEGIN PGP SIGNATURE-----") return line.startsWith("- ") ? line.slice(2) : line;
-                this.part = "signature";
-                return undefined;
-            case "signature":
-                if (text === "-----END PGP SIGNATURE-----") this.part = "after";
-                return undefined;
-            case "after":
-                this.isOutside = text !== "";
-                return undefined;
-            case "start":
-                if (!line.startsWith("untrusted comment:")) break;
-                this.part = "comment";
-                return undefined;
-            case "comment":
-                if (!/^RW.{97}=$/.test(line)) break;
-                this.part = "signify";
-                return undefined;
-        }
-        if (text === "-----BEGIN PGP SIGNED MESSAGE-----") {
-            this.part = "headers";
-            // Lines before it are not signed, whatever else is.
-            this.isOutside = this.any;
-            return undefined;
-        }
-        this.part = "bare";
-        this.any ||= text !== "";
-        return line;
+/**
+ * Returns the sum file of all files that have digests, whose lines name their formats, and the number of the others.
+ *
+ * @param {Iterable<{ path: string, roots: ReadonlyMap<string, string>, error: string | undefined }>} files
+ */
+export function sumFile(files) {
+    let [text, left] = ["", 0];
+    for (const { path, roots, error } of files) {
+        if (error || roots.size === 0) left++;
+        // No program reads lines of Keccak-256.
+        else for (const [format, root] of roots) if (format !== "keccak256") text += decoder.decode(tool.sumLine(tool.choice(format).tag, root, encoder.encode(path), true));
     }
-}
-
-/** Returns whether a line has no sum. @param {string} line @param {State} state */
-function skipped(line, state) {
-    if (line.startsWith("%%%% ")) {
-        const names = line.slice(5).split(",");
-        if (names.pop() === "filename") {
-            const sums = names.map((name, sum) => ({ sum, format: tagged(name) })).filter(({ format }) => format);
-            const best = sums.toSorted((one, other) => (digitsOf(other.format ?? "") ?? 0) - (digitsOf(one.format ?? "") ?? 0))[0];
-            state.columns = { count: names.length, sum: best?.sum ?? -1, format: best?.format ?? "" };
-        }
-        return true;
-    }
-    state.sfv ||= line.startsWith("; Generated by ");
-    return line.trim() === "" || line.startsWith("#") || (state.sfv && line.startsWith(";"));
-}
-
-/** Returns whether a sum file has the name of a bag's manifest. @param {string} name */
-export function isManifest(name) {
-    return /(^|\/)(tag)?manifest-\w+\.txt$/i.test(name);
-}
-
-/** @typedef {{ path: string, format: string, root: string, guessed: boolean, range?: { start: number, end: number } }} Parts */
-
-/** Takes a line apart, or returns a message. @param {string} whole @param {State} state @returns {Parts | string} */
-function partsOf(whole, state) {
-    if (state.columns) return columns(whole, state.columns);
-    if (isManifest(state.name)) return manifest(whole, state);
-    if (state.sfv && typeof taggedParts(whole) !== "object") {
-        const match = /^(.*?) +([0-9A-Fa-f]+)$/.exec(whole);
-        if (match?.[1] && match[2] && isSum(match[2])) return bare(match[1], match[2], state);
-    }
-    const escaped = whole.startsWith("\\");
-    const line = escaped ? whole.slice(1) : whole;
-    const parts = taggedParts(line) ?? untagged(line, state);
-    if (typeof parts === "string" || !escaped) return parts;
-    const path = unescaped(parts.path);
-    return path === undefined ? "the path has an escape other than \\n, \\r and \\\\" : { ...parts, path };
-}
-
-/** Takes a line of a BagIt manifest apart (RFC 8493, 2.1.3). @param {string} line @param {State} state @returns {Parts | string} */
-function manifest(line, state) {
-    const match = /^\s*([0-9a-fA-F]+)[ \t]+\*?(.*)$/s.exec(line);
-    if (!match?.[1] || !match[2] || !isSum(match[1])) return WRONG;
-    return bare(match[2].replace(/%(0A|0D|25)/gi, decodeURIComponent), match[1], state);
-}
-
-/** @param {string} line @param {NonNullable<State["columns"]>} known @returns {Parts | string} */
-function columns(line, { count, sum, format }) {
-    const cells = line.split(",");
-    if (sum < 0) return "no column has a sum of a known hash";
-    if (cells.length <= count) return WRONG;
-    return { path: cells.slice(count).join(","), format, root: (cells[sum] ?? "").toLowerCase(), guessed: false };
-}
-
-/** @param {string} path @param {string} root @param {State} state @returns {Parts | string} */
-function bare(path, root, { name }) {
-    const choice = chosen(root.length, name);
-    return choice ? { path, root: root.toLowerCase(), ...choice } : "the line does not name its format";
-}
-
-/** Takes `TAG (PATH) = ROOT` or `TAG(PATH)= ROOT` apart; `undefined` if it is no such line. @param {string} line */
-function taggedParts(line) {
-    const open = line.indexOf("(");
-    const close = line.lastIndexOf(")");
-    if (open < 1 || close < open) return undefined;
-    const tag = line.slice(0, open).trimEnd();
-    const after = /^ ?= (.*)$/s.exec(line.slice(close + 1));
-    const spaces = open - tag.length;
-    if (!after || !/^[!-~]+$/.test(tag)) return undefined;
-    const [named, span] = /** @type {[string, string | undefined]} */ (tag.split("@", 2));
-    const plain = tagged(named);
-    if ((spaces > 0 && isSum(tag)) || (spaces > 1 && !plain)) return undefined;
-    const match = span === undefined ? undefined : /^(\d+)\.\.(\d+)$/.exec(span);
-    if (match === null) return `“${tag}” is not a format`;
-    const path = line.slice(open + 1, close);
-    const format = plain ?? named;
-    return {
-        path: path === "stdin" && spaces === 0 ? "-" : path,
-        format,
-        root: hexRoot(format, after[1] ?? ""),
-        guessed: false,
-        ...(match ? { range: { start: Number(match[1]), end: Number(match[2]) } } : {}),
-    };
-}
-
-/** Returns the root of a plain sum in lowercase hex, which `cksum --base64` writes in base64. @param {string} format @param {string} root */
-function hexRoot(format, root) {
-    const digits = digitsOf(format);
-    const bytes = digits === undefined ? undefined : fromBase64(root);
-    if (bytes && 2 * bytes.length === digits) return hexOf(bytes);
-    return /^[0-9a-fA-F]+$/.test(root) ? root.toLowerCase() : root;
-}
-
-/** @param {string} whole @param {State} state @returns {Parts | string} */
-function untagged(whole, state) {
-    const line = whole.trimStart();
-    const match = /^(\S+) [ *](.*)$/s.exec(line) ?? /^([0-9a-fA-F]+) (.*)$/s.exec(line);
-    if (match?.[1] && match[2] !== undefined) {
-        if (isSum(match[1])) return bare(match[2], match[1], state);
-        return /^\d+$/.test(match[1]) && /^\d+ /.test(match[2]) ? "a CRC of cksum, which the page does not compute" : WRONG;
-    }
-    const file = fileOf(state.name);
-    return file && isSum(line.trimEnd()) ? bare(file, line.trimEnd(), state) : WRONG;
-}
-
-/** @param {string} path */
-function unescaped(path) {
-    let wrong = false;
-    const result = path.replace(/\\(.?)/gs, (_, letter) => {
-        const found = { "\\": "\\", n: "\n", r: "\r" }[/** @type {string} */ (letter)];
-        wrong ||= found === undefined;
-        return found ?? "";
-    });
-    return wrong ? undefined : result;
+    return { text, left };
 }

@@ -1,5 +1,8 @@
 // The choice of formats.
-import { canonical, shown } from "../known/checks.js";
+import { loaded } from "../engine.js";
+import { isMore } from "../hashing/more-sums.js";
+import { canonical } from "../known/checks.js";
+import { shown } from "../text/format-name.js";
 import { byId, make } from "./dom.js";
 
 /** The formats with a check box, and the programs that print the same. */
@@ -13,7 +16,7 @@ const OFFERED = /** @type {const} */ ([
 const STORED = "mksum-formats";
 
 /** Shows the formats. @param {import("../workspace.js").Workspace} workspace */
-export function showFormats(workspace) {
+export async function showFormats(workspace) {
     const choices = byId("format-choices");
     const [other, problem] = [byId("format-other"), byId("format-problem")];
     /** @type {HTMLInputElement[]} */
@@ -30,11 +33,13 @@ export function showFormats(workspace) {
         choices.append(make("label", {}, box, make("span", {}, shown(format), same ? make("small", {}, same) : undefined)));
     };
     const wanted = remembered() ?? workspace.formats;
+    if (wanted.some(isMore)) await loaded().catch(() => {});
     for (const [format, same] of OFFERED) add(format, same, wanted.includes(format));
     for (const format of wanted) if (!OFFERED.some(([own]) => own === format) && "format" in canonical(format)) add(format, "", true);
-    const addOther = () => {
+    const addOther = async () => {
         const text = /** @type {HTMLInputElement} */ (other).value.trim();
-        const found = canonical(text);
+        const failed = isMore(text) ? await loaded().then(() => undefined, String) : undefined;
+        const found = failed === undefined ? canonical(text) : { message: failed };
         problem.textContent = "message" in found ? `“${text}” is not a format: ${found.message}` : "";
         if ("message" in found) return;
         const own = boxes.find(({ value }) => value === found.format);

@@ -1,6 +1,6 @@
 // Which sum is this? What a text in the claim field can be, before it is compared.
-import { shown } from "../known/checks.js";
-import { claimOf, formatsFor } from "../known/claims.js";
+import { claimOf } from "../known/claims.js";
+import { shown } from "../text/format-name.js";
 
 /** The formats that are named; more are counted. */
 const NAMED = 5;
@@ -11,8 +11,7 @@ export function guess(text) {
     if (!claim) return "";
     if (claim.format !== undefined) return `It names its format: ${shown(claim.format)}.`;
     if (claim.parts !== undefined) return `An ETag or checksum of ${claim.parts} ${claim.parts === 1 ? "part" : "parts"}, as S3 has them.`;
-    const { first, others } = formatsFor(claim, 0);
-    const all = [...first, ...others].map(shown);
+    const all = [...claim.first, ...claim.others].map(shown);
     const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : "";
     return `${claim.text.length} hex digits: can be ${all.slice(0, NAMED).join(", ")}${more}. The file tells which.`;
 }

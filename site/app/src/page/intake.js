@@ -1,4 +1,5 @@
 // How files and knowledge come to the page: buttons, drops anywhere, and paste.
+import { loaded } from "../engine.js";
 import { fromHandle, fromInput, fromTransfer } from "../files/collect.js";
 import { isKnowledge, LONGEST_TEXT, recogniseBytes, recogniseText } from "../known/recognise.js";
 import { counted } from "../text/sizes.js";
@@ -87,7 +88,7 @@ export function takeFiles(workspace, ready) {
     const fromLink = () => void learnText(() => knownOf(location.hash));
     fromLink();
     window.addEventListener("hashchange", fromLink);
-    claim.addEventListener("input", showGuess);
+    claim.addEventListener("input", () => void loaded().then(showGuess, () => {}));
 
     byId("choose-files").addEventListener("click", async () => {
         if (typeof window.showOpenFilePicker !== "function") return files?.click();
@@ -143,7 +144,7 @@ async function picked(pick, input) {
 async function tells({ path, file }) {
     if (file.size > LONGEST_TEXT && !/\.(mkt|proof|prf)$/i.test(path)) return false;
     try {
-        return isKnowledge(path, new Uint8Array(await file.slice(0, HEAD).arrayBuffer()), file.size);
+        return await isKnowledge(path, new Uint8Array(await file.slice(0, HEAD).arrayBuffer()), file.size);
     } catch {
         // It is reported when it is hashed.
         return false;

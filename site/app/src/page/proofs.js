@@ -1,5 +1,6 @@
 // Proofs that were dropped: their claims, and their check against roots that the person trusts.
 import { MksumError } from "mksum/fetch";
+import { loaded } from "../engine.js";
 import { claimOf } from "../known/claims.js";
 import { counted, grouped, rangeText } from "../text/sizes.js";
 import { announce } from "./announce.js";
@@ -57,6 +58,8 @@ function proofCard({ name, proof }, workspace) {
     };
     const trusted = (/** @type {HTMLInputElement} */ own, /** @type {number | undefined} */ length) => ({ spec, root: claimOf(own.value)?.text ?? own.value.trim(), len: length });
     const check = async () => {
+        // Without the parser, the root must be written as its format prints it.
+        await loaded().catch(() => {});
         const digits = len.input.value.replace(/[,_ ]/g, "");
         const length = digits === "" ? undefined : Number(digits);
         try {

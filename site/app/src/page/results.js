@@ -1,6 +1,7 @@
 // The results: a card for each of a few files, a table for many.
-import { shown } from "../known/checks.js";
-import { sumFile } from "../known/write-sums.js";
+import { loaded } from "../engine.js";
+import { sumFile } from "../known/sum-lines.js";
+import { shown } from "../text/format-name.js";
 import { counted, exactSize, size } from "../text/sizes.js";
 import { announce } from "./announce.js";
 import { copyButton } from "./copy-button.js";
@@ -66,7 +67,13 @@ export function showResults(workspace) {
         announce("All files removed");
         byId("choose-files").focus();
     });
-    byId("save-sums").addEventListener("click", () => {
+    byId("save-sums").addEventListener("click", async () => {
+        try {
+            await loaded();
+        } catch (error) {
+            byId("summary").textContent = String(error);
+            return;
+        }
         const { text, left } = sumFile(workspace.items);
         if (left > 0) announce(`${counted(left, "file")} without a digest are left out`);
         void saveText(text, "mksum.txt");

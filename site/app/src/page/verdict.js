@@ -1,5 +1,5 @@
 // Verdicts: a sign, a word and a sentence, never a colour alone.
-import { shown } from "../known/checks.js";
+import { shown } from "../text/format-name.js";
 import { counted } from "../text/sizes.js";
 import { button, make } from "./dom.js";
 

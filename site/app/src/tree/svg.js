@@ -1,6 +1,6 @@
 // A tree as a picture, left to right: each node in a column by its depth, in the middle of its children's rows.
+import { toHex } from "mksum/fetch";
 import { draw } from "../page/dom.js";
-import { hexOf } from "../known/encodings.js";
 import { shownChildren } from "./picture.js";
 import { grouped, rangeText, size } from "../text/sizes.js";
 
@@ -65,7 +65,7 @@ export function treeSvg({ spec, tree }, path, root, damaged = []) {
         for (const to of rows) edge(column, row, to);
         const kind = own === tree ? "root" : own.level === 0 ? "leaf" : "inner";
         const range = { start: own.start, end: own.start + own.len };
-        const digest = hexOf(own.digest);
+        const digest = toHex(own.digest);
         const isDamaged = own.children.length === 0 && damaged.some(({ start, end }) => start < range.end && end > range.start);
         boxes.append(draw("g", { class: `tree-node ${kind}${isDamaged ? " damaged" : ""}` },
             draw("title", {}, `${kind === "inner" ? "node" : kind} over bytes ${rangeText(range)}${digest ? `: ${digest}` : ""}${isDamaged ? ", damaged" : ""}`),

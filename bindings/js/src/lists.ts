@@ -1,11 +1,13 @@
-// Lists of sums, and the lines of the command's output: `wasm/src/sums.rs`.
+// Lists of sums, published sums, and the lines of the command's output: `wasm/src/sums.rs`.
 import type { OwnBytes } from "./bytes.js";
 import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { answer, text, withBlocks } from "./memory.js";
 
-/** The exports of the command's module that no other has. */
+/** The exports of the modules with the parser that no other has. */
 interface Exports {
+    readonly published: (len: number, inLine: number, size: number) => number;
+    readonly lone_file: (len: number) => number;
     readonly choice_facts: (len: number) => number;
     readonly list: (block: number, len: number) => number;
     readonly list_next: (list: number) => number;
@@ -18,6 +20,8 @@ interface Exports {
     readonly is_manifest: (len: number) => number;
 }
 
+const encoder = /* @__PURE__ */ new TextEncoder();
+
 /** Calls a function of the module that may fail. */
 function ask(act: (exports: Exports) => number): OwnBytes {
     return answer(running(), (exports) => act(exports as unknown as Exports));
@@ -25,10 +29,50 @@ function ask(act: (exports: Exports) => number): OwnBytes {
 
 /** Calls a function with the fields of the input, of which each but the last ends in a newline. */
 function askOf(fields: readonly (string | Uint8Array)[], act: (exports: Exports, len: number) => number): OwnBytes {
-    const bytes = Buffer.concat(fields.flatMap((field, at) => [Buffer.from(at > 0 ? "\n" : ""), Buffer.from(field as string)]));
-    if (bytes.length > INPUT) throw new MksumError("length", `a text of ${bytes.length} bytes is too long`);
-    running().input.set(bytes);
-    return ask((exports) => act(exports, bytes.length));
+    const parts = fields.map((field) => (typeof field === "string" ? encoder.encode(field) : field));
+    const len = parts.reduce((sum, part) => sum + part.length + 1, -1);
+    if (len >= INPUT) throw new MksumError("length", `a text of ${len} bytes is too long`);
+    const { input } = running();
+    let at = 0;
+    for (const part of parts) {
+        input.set(part, at);
+        at += part.length;
+        // Behind the last one it is not read.
+        input[at++] = 10;
+    }
+    return ask((exports) => act(exports, len));
+}
+
+/** A published sum, and the formats that it can be of. */
+export interface Published {
+    /** The format that its text names; `undefined` if it names none, or several. */
+    readonly format: string | undefined;
+    /** Its text in the first of the usual formats. */
+    readonly root: string;
+    /** The number of its parts, as S3 writes it behind a root. */
+    readonly parts: number | undefined;
+    /** The usual formats and the others, and the root as each prints it. */
+    readonly usual: readonly { readonly spec: string; readonly root: string }[];
+    readonly unusual: readonly { readonly spec: string; readonly root: string }[];
+}
+
+/**
+ * Returns the formats that a published sum can be of: hex, base64, an ETag, perhaps behind a name. `size` is the length of its file,
+ * which decides on the sizes of parts.
+ *
+ * @param inLine Whether it may stand in the line of a list.
+ * @throws {MksumError} `argument` if it is none.
+ */
+export function published(sum: string, size = 0, inLine = false): Published {
+    const found = text(askOf([sum], (exports, len) => exports.published(len, Number(inLine), size)));
+    const [format, parts, root, ...rows] = found.split("\n");
+    const of = (word: string) => rows.map((row) => row.split("\t")).filter(([own]) => own === word).map(([, spec, root]) => ({ spec: spec!, root: root! }));
+    return { format: format || undefined, root: root!, parts: parts ? Number(parts) : undefined, usual: of("usual"), unusual: of("unusual") };
+}
+
+/** Returns the file that a list is about if its lines name none, by the list's name: `x` for `x.md5`; else an empty text. */
+export function loneFile(path: string): string {
+    return text(askOf([path], (exports, len) => exports.lone_file(len)));
 }
 
 /** A format as the command line or a list chose it. */
@@ -94,6 +138,8 @@ export interface Entry {
     readonly digits: number;
     /** Whether one space stands before the path, whose first letter may be a mode of shasum. */
     readonly oneSpace: boolean;
+    /** Whether the size of its parts has to be found from their number. */
+    readonly guesses: boolean;
     readonly line: number;
     readonly path: Uint8Array;
 }
@@ -113,7 +159,7 @@ export interface End {
 }
 
 /** The number of lines before the path in an answer about an entry. */
-const FIELDS = 12;
+const FIELDS = 13;
 
 /** The lines of a list in memory. */
 export class Lists {
@@ -147,7 +193,7 @@ export class Lists {
             return { kind, line: Number(field()), word: field() as Malformed["word"], why: text(found.subarray(at)) };
         }
         const fields = Array.from({ length: FIELDS - 1 }, field);
-        const [root, start, end, others, digits, oneSpace, line] = fields.slice(4);
+        const [root, start, end, others, digits, oneSpace, guesses, line] = fields.slice(4);
         return {
             kind: "entry",
             choice: choiceOf(fields),
@@ -156,6 +202,7 @@ export class Lists {
             others: others!,
             digits: Number(digits),
             oneSpace: oneSpace === "true",
+            guesses: guesses === "true",
             line: Number(line),
             path: found.slice(at),
         };
