@@ -166,6 +166,48 @@ class Serve(unittest.TestCase):
         self.assertEqual(through.ask("/good", Range="bytes=-7")[2], self.good[-7:])
         self.assertEqual(through.ask("/good.mkt")[0], 404)
 
+    def test_a_verifying_proxy_of_another_server(self):
+        self.keep()
+        (self.site / "a b").mkdir()
+        (self.site / "a b" / "bare").write_bytes(b"no outboard")
+        origin = self.serve(self.site)
+        through = self.serve(origin.url, "--verify")
+        cases = {"/": 404, "/none": 404, "/none/": 404, "/a%20b/bare": 500, "/../good": 400, "/good/": 404}
+        for target, status in cases.items():
+            self.assertEqual(through.ask(target)[0], status, target)
+        self.assertEqual(through.ask("/good.mkt")[2], (self.site / "good.mkt").read_bytes())
+        for _ in range(2):
+            status, headers, body = through.ask("/good", Range=f"bytes={LEAF - 1}-{3 * LEAF}")
+            self.assertEqual((status, headers["Content-Range"]), (206, f"bytes {LEAF - 1}-{3 * LEAF}/{len(self.good)}"))
+            self.assertEqual(body, self.good[LEAF - 1 : 3 * LEAF + 1])
+        self.assertEqual(through.ask("/good")[2], self.good)
+        bits.flip(self.file, 5 * LEAF, hidden=True)
+        anew = self.serve(origin.url, "--verify")
+        status, _, body = anew.ask("/good", Range=f"bytes={5 * LEAF + 7}-{5 * LEAF + 8}")
+        self.assertEqual(status, 500)
+        self.assertIn(f"/good: bytes {5 * LEAF}..{6 * LEAF} are damaged".encode(), body)
+        self.assertEqual(anew.ask("/good", Range=f"bytes={6 * LEAF}-{6 * LEAF}")[2], self.good[6 * LEAF : 6 * LEAF + 1])
+        bits.flip(self.file, 5 * LEAF, hidden=True)
+        several = self.serve(f"{origin.url}a%20b/", self.site)
+        self.assertEqual(several.ask("/a%2520b/bare")[2], b"no outboard")
+        command = [CHOSEN.mksum, "serve", origin.url, "--root", f"sha256:{'0' * 64}"]
+        refused = subprocess.run(command, check=False, capture_output=True, text=True, env=CLEAN)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("a root is that of one file", refused.stderr)
+        # Kept in memory: all digests that were needed, and leaves of which parts were asked for.
+        outboard = self.site / "good.mkt"
+        digests = bytearray(outboard.read_bytes())
+        digests[2000:4000] = bytes(2000)
+        outboard.write_bytes(digests)
+        self.assertNotEqual(self.serve(origin.url, "--verify").ask("/good")[2], self.good)
+        with concurrent.futures.ThreadPoolExecutor(16) as threads:
+            self.assertTrue(all(threads.map(lambda _: through.ask("/good")[2] == self.good, range(16))))
+        few = {"Range": f"bytes={7 * LEAF + 9}-{7 * LEAF + 20}"}
+        self.assertEqual(through.ask("/good", **few)[0], 206)
+        origin.process.terminate()
+        origin.process.wait(30)
+        self.assertEqual(through.ask("/good", **few)[2], self.good[7 * LEAF + 9 : 7 * LEAF + 21])
+
     def test_flipped_bits_are_never_delivered(self):
         root = self.keep()
         catalogued = self.folder / "catalogued"

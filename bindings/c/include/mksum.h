@@ -371,12 +371,29 @@ typedef int mksum_each_range(void *context, mksum_range range, uint64_t start, u
 mksum_status mksum_outboard_verify(const char *path, const char *outboard, uint64_t start, uint64_t end, const mksum_options *options,
                                    mksum_each_range *each, void *context);
 
-/* Brings an outboard up to date after a change of its file, and reads only what changed: the `ranges_len` ranges that were written to,
- * range i from ranges[2 i] to ranges[2 i + 1]; or if there are none, the bytes that were appended or removed at the end. All other bytes
- * must be as they were, which is not checked: after any other change, call mksum_outboard_keep. `each`, which may be NULL, receives the
- * changed units. */
-mksum_status mksum_outboard_update(const char *path, const char *outboard, const uint64_t *ranges, size_t ranges_len,
-                                   mksum_changes changes, const mksum_options *options, mksum_each_range *each, void *context);
+/* Options of mksum_outboard_update. Begin with MKSUM_UPDATE_OPTIONS, and set those that are to differ; NULL in the place of a pointer to
+ * them is MKSUM_UPDATE_OPTIONS. Later versions will have more fields, which a program of today leaves as they are. */
+typedef struct mksum_update_options {
+    /* sizeof(mksum_update_options). */
+    size_t size;
+    /* The path of the outboard; NULL for the path of the file with ".mkt" behind it. */
+    const char *outboard;
+    /* The ranges that were written to, and their number: range i is from ranges[2 i] to ranges[2 i + 1]. Without any, the change
+     * was at the end of the file. */
+    const uint64_t *ranges;
+    size_t ranges_len;
+    mksum_changes changes;
+    /* NULL, or the function that receives the changed units, with this context. */
+    mksum_each_range *each;
+    void *context;
+} mksum_update_options;
+
+#define MKSUM_UPDATE_OPTIONS {sizeof(mksum_update_options), NULL, NULL, 0, MKSUM_REFUSE_CHANGES, NULL, NULL}
+
+/* Brings an outboard up to date after a change of its file, and reads only what changed: the ranges in `how`, or if there are none, the
+ * bytes that were appended or removed at the end. All other bytes must be as they were, which is not checked: after any other change, call
+ * mksum_outboard_keep. */
+mksum_status mksum_outboard_update(const char *path, const mksum_update_options *how, const mksum_options *options);
 
 /* Repairs a file: reads the ranges that its outboard finds damaged from `copy`, another file, and nothing else of that. Each unit is
  * checked before it is written, so no byte gets worse, even if the process is killed; at the end the file is read again. `each`, which

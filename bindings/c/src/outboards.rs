@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Status, of_io, status};
 use crate::inputs::{self, bad, path_of};
-use crate::options::{Call, CallOptions};
+use crate::options::{Call, CallOptions, sized};
 use crate::roots::{FORMAT_MAX, spec};
 use mksum::Spec;
 use mksum::outboard::{KeptLayout, Outboard};
@@ -11,6 +11,7 @@ use mksum_io::{Error, File, HeldFile, Input, Options, Stop, open_replica};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::ptr;
 
 /// `mksum_outboard_info`.
 #[repr(C)]
@@ -264,6 +265,29 @@ pub unsafe extern "C" fn mksum_outboard_verify(
     status(verify())
 }
 
+/// `mksum_update_options`.
+#[repr(C)]
+pub struct UpdateOptions {
+    size: usize,
+    outboard: *const c_char,
+    ranges: *const u64,
+    ranges_len: usize,
+    changes: c_uint,
+    each: Option<EachRange>,
+    context: *mut c_void,
+}
+
+/// `MKSUM_UPDATE_OPTIONS`.
+const UPDATE_OPTIONS: UpdateOptions = UpdateOptions {
+    size: size_of::<UpdateOptions>(),
+    outboard: ptr::null(),
+    ranges: ptr::null(),
+    ranges_len: 0,
+    changes: 0,
+    each: None,
+    context: ptr::null_mut(),
+};
+
 /// `mksum_outboard_update`.
 ///
 /// # Safety
@@ -271,26 +295,26 @@ pub unsafe extern "C" fn mksum_outboard_verify(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_outboard_update(
     path: *const c_char,
-    outboard: *const c_char,
-    ranges: *const u64,
-    ranges_len: usize,
-    changes: c_uint,
+    how: *const UpdateOptions,
     options: *const CallOptions,
-    each: Option<EachRange>,
-    context: *mut c_void,
 ) -> Status {
     let update = || {
-        // SAFETY: `mksum.h` requires valid pointers of the caller.
-        let (pair, mut call) = unsafe { (Pair::new(path, outboard)?, Call::new(options)?) };
-        let both = ranges_len.checked_mul(2).ok_or_else(|| bad("ranges_len", "more than there can be"))?;
+        let how = match how.is_null() {
+            true => &UPDATE_OPTIONS,
+            // SAFETY: `mksum.h` requires valid pointers of the caller.
+            false => unsafe { sized(how, "how", "MKSUM_UPDATE_OPTIONS")? },
+        };
         // SAFETY: as above.
-        let given = unsafe { inputs::array(ranges, both, "ranges")? };
+        let (pair, mut call) = unsafe { (Pair::new(path, how.outboard)?, Call::new(options)?) };
+        let both = how.ranges_len.checked_mul(2).ok_or_else(|| bad("ranges_len", "more than there can be"))?;
+        // SAFETY: as above.
+        let given = unsafe { inputs::array(how.ranges, both, "ranges")? };
         let given: Vec<_> = given.as_chunks().0.iter().map(|&[start, end]| start..end).collect();
         if let Some(Range { start, end }) = given.iter().find(|range| range.start >= range.end) {
             return Err(bad("ranges", format_args!("{start}..{end} is empty")));
         }
-        let (old, changes) = (pair.open()?, self::changes(changes)?);
-        let how = match given.is_empty() {
+        let (old, changes) = (pair.open()?, self::changes(how.changes)?);
+        let changed = match given.is_empty() {
             true => {
                 call.expect_files([pair.path.as_path()]);
                 How::Length
@@ -301,9 +325,10 @@ pub unsafe extern "C" fn mksum_outboard_update(
                 How::Ranges(given)
             }
         };
-        let updated = call.run(|options| outboard::update(pair.file(options)?, &old, &how, &pair.place, changes))?;
+        let updated =
+            call.run(|options| outboard::update(pair.file(options)?, &old, &changed, &pair.place, changes))?;
         let updated = updated.map_err(of_io)?;
-        let mut caller = Caller::new(each, context, &call.options);
+        let mut caller = Caller::new(how.each, how.context, &call.options);
         match updated.changed {
             Ok(changed) => changed.into_iter().for_each(|range| caller.push(Kind::Changed, range)),
             // The old outboard is damaged there: any byte may be another one.

@@ -8,4 +8,4 @@ export { Root } from "./root.js";
 export { type FileLike, type FileResult, type FileResults, hashFiles } from "./hash-files.js";
 export { root, rootOf, rootsOf } from "./root-of.js";
 export { type Binding, type Family, formats, Spec } from "./spec.js";
-export { type FetchOptions, type Mirror, type VerifiedDownload, verifiedFetch } from "./verified-fetch.js";
+export { type FetchOptions, type FileSource, type Mirror, type VerifiedDownload, verifiedFetch } from "./verified-fetch.js";

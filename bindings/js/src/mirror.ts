@@ -32,8 +32,8 @@ export class Mirror {
     change = "";
     private etag: string | null | undefined;
 
-    /** @internal */
-    constructor(readonly url: string) {}
+    /** @internal `blob` has the bytes, if it is no server; then the URL is its name for messages. */
+    constructor(readonly url: string, readonly blob?: Blob) {}
 
     /** @internal Counts a failure. @throws {MksumError} `source` if there were too many. */
     failed(why: string, { attempts }: Server, wait?: number): void {
@@ -111,7 +111,9 @@ export async function answerOf(mirror: Mirror, server: Server, range?: Ends): Pr
         let response: Response;
         try {
             const headers: Record<string, string> = range ? { Range: `bytes=${range.start}-${range.end - 1}` } : {};
-            response = await timely(server.fetch(mirror.url, { headers, signal: own.signal, cache: "no-store" }), server);
+            response = mirror.blob
+                ? new Response(range ? mirror.blob.slice(range.start, range.end) : mirror.blob, { status: range ? 206 : 200 })
+                : await timely(server.fetch(mirror.url, { headers, signal: own.signal, cache: "no-store" }), server);
         } catch (cause) {
             server.signal?.throwIfAborted();
             own.abort();

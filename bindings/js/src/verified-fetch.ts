@@ -1,5 +1,5 @@
 import type { OwnBytes } from "./bytes.js";
-import { unexpected } from "./bytes.js";
+import { integer, unexpected } from "./bytes.js";
 import { load } from "./engine.js";
 import { MksumError } from "./errors.js";
 import { Frontier } from "./frontier.js";
@@ -15,11 +15,14 @@ import { Spec } from "./spec.js";
 
 export type { Mirror } from "./mirror.js";
 
+/** Where a file may be: a URL, or bytes that need not be trusted either. */
+export type FileSource = string | URL | Blob;
+
 /** Options of {@link verifiedFetch}. `progress` receives the bytes that are verified, and the length if it is known. */
 export interface FetchOptions extends Omit<Options, "pool"> {
     /** The format of a root that is text alone, `rfc6962:sha256:64KiB` if it is not given. */
     readonly format?: Spec | string | undefined;
-    /** Where the outboard is: its URL, or its bytes. By default at each URL with `.mkt` behind its path. */
+    /** Where the outboard is: its URL, or its bytes. By default at each URL with `.mkt` behind its path; a `Blob` has none. */
     readonly outboard?: string | URL | Uint8Array | undefined;
     /** The bytes of a range that is asked for at a time, about; 1 MiB if it is not given. */
     readonly rangeBytes?: number | undefined;
@@ -38,7 +41,10 @@ export interface FetchOptions extends Omit<Options, "pool"> {
     readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** The bytes of a file, of which none is handed out before it is verified. They can be taken once, in one of three ways. */
+/**
+ * The bytes of a file, of which none is handed out before it is verified. All of them can be taken once, in one of three ways; parts of them
+ * can be read at any time.
+ */
 export interface VerifiedDownload {
     readonly spec: Spec;
     /** The root that the bytes have. */
@@ -53,6 +59,13 @@ export interface VerifiedDownload {
     blob(): Promise<Blob>;
     /** Returns the bytes. */
     bytes(): Promise<OwnBytes>;
+    /**
+     * Returns `length` bytes from `offset` on, fewer only at the end of the file. The units that have one of them are fetched from the mirrors
+     * in this call, verified, and not kept. It takes nothing of what the other functions return, and any number of calls may run at once.
+     *
+     * @throws {MksumError} `outboard` if there is no outboard; `source` if no mirror has the right bytes; the signal's reason.
+     */
+    read(offset: number, length: number): Promise<OwnBytes>;
 }
 
 /** The ranges that are asked for before the reader takes them: a bound of memory. */
@@ -72,20 +85,20 @@ const BAD = 16;
  * another. Servers that ignore ranges are read as one stream. Without an outboard, a file is verified at its end, and only then handed
  * out.
  *
- * @param urls The addresses of the file, or one.
+ * @param urls The addresses of the file, or one. A `Blob` or `File` may stand for one.
  * @param root The trusted root: text with the format in the options, a line `FORMAT (NAME) = ROOT`, a {@link Root}, or a root with its
  * format and length.
  * @throws {MksumError} `argument` if an argument is wrong; `format` if the root is a checksum, which proves nothing; `outboard` if all outboards are of other files; `source` if no mirror gives the
  * outboard or the bytes; the signal's reason. Errors that come later are those of the stream or the promise of the bytes.
  */
 export async function verifiedFetch(
-    urls: string | URL | readonly (string | URL)[],
+    urls: FileSource | readonly FileSource[],
     root: string | Root | Trusted,
     options: FetchOptions = {},
 ): Promise<VerifiedDownload> {
     checked(options);
     await load();
-    const all = Array.isArray(urls) ? (urls as readonly (string | URL)[]) : [urls as string | URL];
+    const all = Array.isArray(urls) ? (urls as readonly FileSource[]) : [urls as FileSource];
     if (all.length === 0) throw new MksumError("argument", "expected URLs, found none");
     const server: Server = {
         fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
@@ -93,7 +106,7 @@ export async function verifiedFetch(
         timeout: options.timeout ?? 30_000,
         signal: options.signal,
     };
-    const mirrors = all.map((url) => new Mirror(absolute(url)));
+    const mirrors = all.map((url) => (url instanceof Blob ? new Mirror("the Blob", url) : new Mirror(absolute(url))));
     const expected = expectedOf(root, options.format);
     if (/^(crc|xxh)/.test(expected.spec.hash)) {
         throw new MksumError("format", `${expected.spec.text} detects accidents alone: anybody can make another file with this root`);
@@ -150,7 +163,7 @@ interface Kept {
 /** Returns the outboard of the first mirror that has a right one; `undefined` if no mirror has one. */
 async function outboardOf(mirrors: readonly Mirror[], expected: Expected, server: Server, given: FetchOptions["outboard"]): Promise<Kept | undefined> {
     if (given instanceof Uint8Array) return checkedOutboard(given, expected, "the outboard");
-    const places = given !== undefined ? [absolute(given)] : mirrors.map(({ url }) => {
+    const places = given !== undefined ? [absolute(given)] : mirrors.filter(({ blob }) => !blob).map(({ url }) => {
         const place = new URL(url);
         place.pathname += ".mkt";
         place.search = "";
@@ -222,8 +235,8 @@ abstract class Download implements VerifiedDownload {
 
     constructor(
         readonly mirrors: readonly Mirror[],
-        expected: Expected,
-        private readonly server: Server,
+        expected: Pick<Expected, "spec" | "root">,
+        protected readonly server: Server,
         protected readonly options: FetchOptions,
     ) {
         [this.spec, this.root] = [expected.spec, expected.root];
@@ -254,6 +267,8 @@ abstract class Download implements VerifiedDownload {
     }
 
     abstract get length(): number | undefined;
+
+    abstract read(offset: number, length: number): Promise<OwnBytes>;
 
     /** Yields the bytes, all of them verified. */
     protected abstract verified(): AsyncGenerator<OwnBytes, void>;
@@ -302,7 +317,6 @@ abstract class Download implements VerifiedDownload {
 
 /** A range of whole units, which is fetched at a time. */
 interface Range {
-    readonly index: number;
     readonly start: number;
     readonly end: number;
     readonly pieces: readonly Subtree[];
@@ -329,11 +343,9 @@ class Tree extends Download {
     private changed: (() => void)[] = [];
     private held: Held | undefined;
     private sequence: Promise<void> | undefined;
-    private readonly patience: number;
 
-    constructor(mirrors: readonly Mirror[], expected: Expected, private readonly outboard: Kept, server: Server, options: FetchOptions) {
+    constructor(mirrors: readonly Mirror[], expected: Pick<Expected, "spec" | "root">, private readonly outboard: Kept, server: Server, options: FetchOptions) {
         super(mirrors, expected, server, options);
-        this.patience = PATIENCE * server.timeout;
         const size = Math.max(outboard.outboard.unit, options.rangeBytes ?? 1 << 20);
         this.ranges = [];
         for (let first = 0; first < outboard.pieces.length;) {
@@ -341,14 +353,34 @@ class Tree extends Download {
             const { start } = outboard.pieces[first]!;
             while (last + 1 < outboard.pieces.length && endOf(outboard.pieces[last + 1]!) - start <= size) last++;
             const pieces = outboard.pieces.slice(first, last + 1);
-            const index = this.ranges.length;
-            this.ranges.push({ index, start, end: endOf(pieces.at(-1)!), pieces, first, wrong: new Map(), running: new Set(), since: 0, bytes: undefined, isKept: false });
+            this.ranges.push({ start, end: endOf(pieces.at(-1)!), pieces, first, wrong: new Map(), running: new Set(), since: 0, bytes: undefined, isKept: false });
             first = last + 1;
         }
     }
 
     get length(): number {
         return this.outboard.outboard.len;
+    }
+
+    async read(offset: number, length: number): Promise<OwnBytes> {
+        const [start, { pieces, units }] = [integer(offset, "offset"), this.outboard];
+        const end = Math.min(start + integer(length, "length"), this.length);
+        if (start >= end) return new Uint8Array();
+        // There may be a million pieces.
+        let [first, after] = [0, pieces.length];
+        while (first < after) {
+            const half = (first + after) >>> 1;
+            if (endOf(pieces[half]!) > start) after = half;
+            else first = half + 1;
+        }
+        while (after < pieces.length && pieces[after]!.start < end) after++;
+        const own = pieces.slice(first, after);
+        // Mirrors of its own: one that fails now may be right again later.
+        const part = new Tree(
+            this.mirrors.map(({ url, blob }) => new Mirror(url, blob)), this, { ...this.outboard, pieces: own, units: units.subarray(first * this.spec.size) },
+            this.server, { ...this.options, resume: undefined, progress: undefined },
+        );
+        return (await part.bytes()).slice(start - own[0]!.start, end - own[0]!.start);
     }
 
     protected override async kept(): Promise<Blob | undefined> {
@@ -406,6 +438,11 @@ class Tree extends Download {
     private async old(range: Range): Promise<void> {
         const bytes = range.bytes ? undefined : await this.held?.read(range.start, range.end);
         if (bytes && !range.bytes && this.isRight(range, bytes)) [range.bytes, range.isKept] = [bytes, true];
+    }
+
+    /** The time after which a range is asked of a second mirror, in milliseconds. */
+    private get patience(): number {
+        return PATIENCE * this.server.timeout;
     }
 
     private notify(): void {
@@ -558,12 +595,15 @@ class Tree extends Download {
     private async sequential(mirror: Mirror, server: Server): Promise<void> {
         const response = await answerOf(mirror, server);
         let index = 0;
-        let [filled, held] = [0, new Uint8Array()];
+        // What comes before the first range is passed over.
+        let [filled, held, before] = [0, new Uint8Array(), this.ranges[0]?.start ?? 0];
         for await (const part of body(response, server)) {
-            for (let at = 0; at < part.length;) {
+            let at = Math.min(before, part.length);
+            before -= at;
+            while (at < part.length) {
                 const range = this.ranges[index];
                 if (!range) {
-                    mirror.wrongLength();
+                    if (this.ranges.at(-1)?.end === this.length) mirror.wrongLength();
                     return;
                 }
                 const size = range.end - range.start;
@@ -577,7 +617,7 @@ class Tree extends Download {
                 // Memory is bounded: the server waits for the reader.
                 while (!this.ended && index > this.next + AHEAD) await this.change();
                 if (this.ended) return;
-                if (range.bytes || range.index < this.next) continue;
+                if (range.bytes || index <= this.next) continue;
                 const right = this.judge(mirror, range, held);
                 held = new Uint8Array();
                 this.notify();
@@ -601,6 +641,10 @@ class Chain extends Download {
 
     get length(): undefined {
         return undefined;
+    }
+
+    async read(): Promise<never> {
+        throw new MksumError("outboard", "no part can be verified without an outboard");
     }
 
     protected async *verified(): AsyncGenerator<OwnBytes, void> {

@@ -190,7 +190,11 @@ async function inChromium() {
         const kept = (await resume.getFile()).size;
         const download = await begin();
         const blob = await download.blob();
-        window.results = [kept >= 9 * 65536, download.mirrors[0].bytes <= 3_000_000 - 9 * 65536, root("rfc6962", new Uint8Array(await blob.arrayBuffer())).text];
+        const parts = [await download.read(65_530, 10), await (await verifiedFetch(blob, download.root, { outboard: "file.bin.mkt" })).read(2_999_990, 20)];
+        window.results = [
+            kept >= 9 * 65536, download.mirrors[0].bytes <= 3_000_000 - 9 * 65536, root("rfc6962", new Uint8Array(await blob.arrayBuffer())).text,
+            ...parts.map((part) => new TextDecoder().decode(part)),
+        ];
     </script>`);
     writeFileSync(join(plain, "policy.html"), `<!doctype html><script type="module">
         import { load, MksumError, Pool, root, sha256, toHex } from "/package/index.js";
@@ -227,8 +231,8 @@ async function inChromium() {
         console.log(`Chromium ${browser.browser()?.version() ?? ""}`);
         check("Chromium, a plain page and workers", JSON.stringify(await page(browser, server.address, "plain/index.html")),
             JSON.stringify([ABC, true, ABC, true, ABC]));
-        check("Chromium, a verified download that goes on in the private file system", JSON.stringify(await page(browser, server.address, "plain/download.html")),
-            JSON.stringify([true, true, rootIn("rfc6962", file).text]));
+        check("Chromium, a verified download that goes on in the private file system, and parts", JSON.stringify(await page(browser, server.address, "plain/download.html")),
+            JSON.stringify([true, true, rootIn("rfc6962", file).text, "mksummksum", "mksummksum"]));
         for (const [name, folder] of bundled) {
             const found = await page(browser, server.address, `bundles/${folder}/index.html`);
             check(`Chromium, ${name}`, JSON.stringify(found), JSON.stringify([ABC, ABC, true]));

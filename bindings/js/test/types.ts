@@ -15,6 +15,7 @@ void sha2.digestFast("sha512", bytes).then((digest) => digest.length);
 void new Blob([]).stream().pipeThrough(mksum.through(new mksum.Frontier("rfc6962"))).pipeThrough(sha2.through(sha2.create("sha256")));
 void log.parsePolicy("").then((policy) => log.checkProof(log.parseProof(bytes), bytes, policy)).then(({ size }) => size + 1n);
 void fetched.verifiedFetch(["https://example.org/a"], { spec: "rfc6962", root: "00", len: 1 }, { rangeBytes: 1 }).then((download) => download.stream().getReader());
+void fetched.verifiedFetch(new Blob(), "00", { outboard: new Uint8Array() }).then((download) => download.read(0, 1));
 // @ts-expect-error A hash of another family.
 void sha2.digestFast("md5", bytes);
 // @ts-expect-error A hash of another family.

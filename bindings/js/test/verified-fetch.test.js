@@ -270,6 +270,68 @@ test("an interrupted download goes on from what is right of it", limit, async ()
     assert.equal(second.log.length, Math.ceil(LEN / quick.rangeBytes) - kept + 1);
 });
 
+test("parts are read at any time, and only their units are fetched", limit, async () => {
+    const own = await serve(good);
+    const found = await verifiedFetch(own.url, ROOT, patient);
+    const places = [[0, 1], [70_001, 1000], [UNIT - 1, 2], [LEN - 3, 10], [1_000_000, 1_000_000], [4_999_000, 1000]];
+    for (const [offset, length] of places) {
+        own.log.length = 0;
+        assert.deepEqual(Buffer.from(await found.read(offset, length)), data.subarray(offset, offset + length));
+        const asked = own.log.toSorted((a, b) => a[0] - b[0]);
+        assert.equal(asked[0][0], offset - (offset % UNIT));
+        assert.equal(asked.at(-1)[1], Math.min(Math.ceil((offset + length) / UNIT) * UNIT, LEN));
+    }
+    own.log.length = 0;
+    for (const [offset, length] of [[LEN, 5], [2 ** 50, 1], [7, 0]]) assert.equal((await found.read(offset, length)).length, 0);
+    assert.equal(own.log.length, 0);
+    const offsets = Array.from({ length: 40 }, (_, at) => (at * 7_919 * 61) % (LEN - 5000));
+    const parts = await Promise.all(offsets.map((offset) => found.read(offset, 5000)));
+    parts.forEach((part, at) => assert.ok(data.subarray(offsets[at], offsets[at] + 5000).equals(part)));
+    // They take nothing of the download.
+    assert.equal(sha256(await found.bytes()), SUM);
+    assert.deepEqual(Buffer.from(await found.read(5, 5)), data.subarray(5, 10));
+    for (const [offset, length] of [[-1, 1], [0, -1], [0.5, 1], [0, NaN]]) await assert.rejects(found.read(offset, length), { code: "length" });
+    await assert.rejects(found.read("0", 1), { code: "argument" });
+});
+
+test("a part that is wrong is an error or comes from another mirror, whatever was wrong before", limit, async () => {
+    let lies = true;
+    const liar = await serve((_, response, range) => partial(response, range, lies ? corrupt(range) : undefined));
+    const alone = await verifiedFetch(liar.url, ROOT, quick);
+    await assert.rejects(alone.read(2_000_000, 10), { code: "source", message: /bytes 1966080\.\.2031616 are nowhere: .*other bytes than the root's/ });
+    const both = await verifiedFetch([liar.url, honest.url], ROOT, quick);
+    assert.deepEqual(Buffer.from(await both.read(2_000_000, 10)), data.subarray(2_000_000, 2_000_010));
+    lies = false;
+    assert.deepEqual(Buffer.from(await alone.read(2_000_000, 10)), data.subarray(2_000_000, 2_000_010));
+    const control = new AbortController();
+    const ended = await verifiedFetch(honest.url, ROOT, { ...quick, signal: control.signal });
+    control.abort(new Error("enough"));
+    await assert.rejects(ended.read(0, 1), { message: "enough" });
+});
+
+test("parts of servers without ranges, of blobs, and without an outboard", limit, async () => {
+    const plain = await serve((_, response) => response.end(data));
+    for (const [offset, length] of [[0, 5], [2_000_000, 1_500_000], [LEN - 1, 1]]) {
+        const found = await verifiedFetch(plain.url, ROOT, quick);
+        assert.deepEqual(Buffer.from(await found.read(offset, length)), data.subarray(offset, offset + length));
+    }
+    const wrong = Buffer.from(data);
+    wrong[3_000_003] ^= 1;
+    const blob = await verifiedFetch(new Blob([data]), ROOT, { ...quick, outboard: TREE });
+    assert.deepEqual(Buffer.from(await blob.read(3_000_000, 7)), data.subarray(3_000_000, 3_000_007));
+    assert.equal(sha256(await blob.bytes()), SUM);
+    const damaged = await verifiedFetch(new Blob([wrong]), ROOT, { ...quick, outboard: TREE });
+    await assert.rejects(damaged.read(3_000_000, 7), { code: "source", message: /bytes 2949120\.\.3014656 are nowhere: the Blob: other bytes/ });
+    const healed = await verifiedFetch([new Blob([wrong]), honest.url], ROOT, quick);
+    assert.deepEqual(Buffer.from(await healed.read(3_000_000, 7)), data.subarray(3_000_000, 3_000_007));
+    const whole = await verifiedFetch(new Blob([data]), ROOT, quick);
+    assert.equal(sha256(await whole.bytes()), SUM);
+    const bare = await serve(good, null);
+    await assert.rejects((await verifiedFetch(bare.url, ROOT, quick)).read(0, 1), { code: "outboard" });
+    const empty = await serve((_, response) => response.end(), Buffer.from(keep(FORMAT, UNIT, new Uint8Array())));
+    assert.equal((await (await verifiedFetch(empty.url, root(FORMAT, new Uint8Array()))).read(0, 9)).length, 0);
+});
+
 test("wrong arguments are refused", limit, async () => {
     for (const [act, code] of [
         [() => verifiedFetch([], ROOT), "argument"], [() => verifiedFetch("not a url", ROOT), "argument"], [() => verifiedFetch(honest.url, "00"), "argument"],

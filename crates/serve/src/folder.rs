@@ -248,7 +248,11 @@ pub fn open_object(url: &Url, part: Range<u64>, reading: &Reading) -> Result<Box
             let opening = Opening { expected: verified.root.clone(), ..Opening::new(url.clone(), place) };
             let version = Version::of(&opening, None);
             let opened = verified.opened.get(version, || Verified::open(opening, &reading.options));
-            let opened = opened.map_err(|error| unverified(&error.to_string()))?;
+            let opened = opened.map_err(|error| match &error {
+                // Without its outboard it would be there, and not verified.
+                Error::Open { path, .. } if path.url() == Some(url) => unopened(&error),
+                error => unverified(&error.to_string()),
+            })?;
             Content::verified(opened, None, verified.opened.clone())
         }
         _ => {

@@ -6,7 +6,7 @@ use crate::index::Item;
 use crate::reading::{Reading, Verifying};
 use hyper::StatusCode;
 use mksum_io::outboard::{EXTENSION, beside};
-use mksum_io::{Error, Input, Mode, Options, Url};
+use mksum_io::{Error, Input, Mode, Options, Url, path_from_bytes};
 use mksum_sums::expected::Expected;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -38,13 +38,15 @@ enum Place {
     Folder(Box<Folder>),
     File(PathBuf),
     Object(Url),
+    /// The objects below a URL: a server or a bucket, which is not listed.
+    Prefix(Url),
     /// Several, by their names.
     Several(BTreeMap<Vec<u8>, Place>),
 }
 
 impl Site {
-    /// One directory at `/`; otherwise each input at its name: `/NAME` or `/NAME/`. The outboard beside a file or object is at
-    /// `/NAME.mkt`.
+    /// One directory, or one URL that ends in a slash, at `/`; otherwise each input at its name: `/NAME` or `/NAME/`. The outboard beside a
+    /// file or object is at `/NAME.mkt`.
     ///
     /// # Errors
     /// If one cannot be opened, has no name, or two have the same; if there is a root, and not one file or object: the input, and the
@@ -59,7 +61,10 @@ impl Site {
         };
         let verified = verified.map(|root| Verifying { root, opened: Arc::default() });
         let reading = Reading { options, ahead: Ahead::default(), verified };
-        let is_folder = |input: &Input| input.file().is_some_and(Path::is_dir);
+        let is_folder = |input: &Input| match input {
+            Input::Url(url) => is_prefix(url),
+            input => input.file().is_some_and(Path::is_dir),
+        };
         if reading.verified.as_ref().is_some_and(|verified| verified.root.is_some())
             && let Some(other) = inputs.iter().enumerate().find(|(index, input)| *index > 0 || is_folder(input))
         {
@@ -72,10 +77,7 @@ impl Site {
         }
         let mut places = BTreeMap::new();
         for input in inputs {
-            // Below a prefix there is no single object.
-            let is_one = input.url().is_none_or(|url| !url.as_str().ends_with('/'));
-            let name = input.name().filter(|_| is_one);
-            let name = name.ok_or_else(|| (input.clone(), "it has no name to be served under".to_string()))?;
+            let name = input.name().ok_or_else(|| (input.clone(), "it has no name to be served under".to_string()))?;
             if places.insert(name.into_os_string().into_encoded_bytes(), Place::of(input, &reading)?).is_some() {
                 return Err((input.clone(), "another one has the same name".into()));
             }
@@ -103,6 +105,7 @@ impl Place {
                 Ok(_) => Ok(Place::File(path.clone())),
                 Err((_, why)) => Err((input.clone(), why)),
             },
+            Input::Url(url) if is_prefix(url) => Ok(Place::Prefix(url.clone())),
             // Its store is asked with the first request, but to verify it now.
             Input::Url(url) if reading.verified.is_none() => Ok(Place::Object(url.clone())),
             Input::Url(url) => match open_object(url, 0..1, reading) {
@@ -119,7 +122,11 @@ impl Place {
             (Place::Folder(folder), names) => folder.find(names, reading),
             (Place::File(path), []) => open_file(path, reading).map(Found::Content),
             (Place::Object(url), []) => open_object(url, part, reading).map(Found::Content),
-            (Place::File(_) | Place::Object(_), _) => Err(nothing()),
+            (Place::Prefix(url), [_, ..]) => {
+                let below = names.iter().map(|name| path_from_bytes(name)).collect::<Option<PathBuf>>();
+                open_object(&url.join(&below.ok_or_else(nothing)?), part, reading).map(Found::Content)
+            }
+            (Place::File(_) | Place::Object(_) | Place::Prefix(_), _) => Err(nothing()),
             (Place::Several(places), []) => {
                 Ok(Found::Index(places.iter().map(|(name, place)| place.item(name)).collect()))
             }
@@ -143,10 +150,15 @@ impl Place {
             Place::File(path) => Some(path.metadata().map_or(0, |metadata| metadata.len())),
             // It is not asked for its length.
             Place::Object(_) => Some(0),
-            Place::Folder(_) | Place::Several(_) => None,
+            Place::Folder(_) | Place::Prefix(_) | Place::Several(_) => None,
         };
         Item { name: name.into(), len }
     }
+}
+
+/// Whether a URL is that of all below it.
+fn is_prefix(url: &Url) -> bool {
+    url.as_str().ends_with('/')
 }
 
 /// The name of the file whose outboard has this name.

@@ -100,9 +100,9 @@ impl Chosen {
     pub fn with(&self, option: FormatOption, value: OptionValue) -> Chosen {
         let mut values: Vec<_> = self.0.iter().filter(|(other, _)| *other != option).cloned().collect();
         if !value.is_default() {
-            values.push((option, value));
+            let place = values.partition_point(|&(other, _)| other < option);
+            values.insert(place, (option, value));
         }
-        values.sort_by_key(|&(option, _)| option);
         Chosen(values)
     }
 

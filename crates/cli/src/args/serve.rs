@@ -14,6 +14,9 @@ use std::time::Duration;
 pub struct Serve {
     /// Directories, files, or URLs of objects (s3://BUCKET/KEY, ...); one directory is served at /, else each at /NAME
     ///
+    /// A URL that ends in a slash stands for all objects below it, as a directory does, but is not listed: with --verify, a proxy of
+    /// another server or a bucket that sends only verified bytes.
+    ///
     /// The outboard beside a file is at NAME.mkt. No file outside of a directory is served: not through '..', and not through symbolic
     /// links. Of DIR/.mksum, only the catalogue and its outboards are.
     #[arg(value_name = "DIR", required = true, value_parser = place(), value_hint = ValueHint::AnyPath)]
