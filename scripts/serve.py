@@ -166,6 +166,47 @@ class Serve(unittest.TestCase):
         self.assertEqual(through.ask("/good", Range="bytes=-7")[2], self.good[-7:])
         self.assertEqual(through.ask("/good.mkt")[0], 404)
 
+    def test_a_proxy_fetches_each_leaf_once(self):
+        self.keep()
+        cache = self.folder / "cache"
+
+        def sent(server):
+            server.__exit__()
+            lines = re.findall(r"GET /good: \d+, (\d+) bytes sent", "".join(server.errors))
+            return sum(map(int, lines))
+
+        origin = Server(self.site, "-v")
+        with Server(origin.url, "--verify", "--cache", cache) as through, concurrent.futures.ThreadPoolExecutor(8) as threads:
+            self.assertTrue(all(threads.map(lambda _: through.ask("/good")[2] == self.good, range(16))))
+            two = [CHOSEN.mksum, "serve", origin.url, "--verify", "--cache", cache]
+            refused = subprocess.run(two, check=False, capture_output=True, text=True, env=CLEAN)
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+            self.assertIn("cache: another process uses this cache", refused.stderr)
+        # And at most a few bytes, by which it knows what is there.
+        self.assertLess(sent(origin) - len(self.good), LEAF)
+        # All that is wrong with the file does not matter any more, and what is wrong in the cache costs one leaf.
+        flip(self.file, 5 * LEAF, hidden=True)
+        leaves = sorted(path for path in cache.glob("??/*") if path.stat().st_size == LEAF)
+        self.assertEqual(len(leaves), len(self.good) // LEAF)
+        damaged = next(path for path in leaves if path.read_bytes() == self.good[7 * LEAF : 8 * LEAF])
+        flip(damaged, 9)
+        origin = Server(self.site, "-v")
+        with Server(origin.url, "--verify", "--cache", cache) as through:
+            self.assertEqual(through.ask("/good")[2], self.good)
+        self.assertLess(sent(origin), 2 * LEAF)
+        self.assertEqual(damaged.read_bytes(), self.good[7 * LEAF : 8 * LEAF])
+        # It is as large as it may be.
+        flip(self.file, 5 * LEAF, hidden=True)
+        origin = self.serve(self.site)
+        with Server(origin.url, "--verify", "--cache", cache, "--cache-size", 3 * LEAF) as through:
+            self.assertEqual(through.ask("/good")[2], self.good)
+            self.assertLessEqual(sum(path.stat().st_size for path in cache.glob("??/*")), 3 * LEAF)
+        for words, folder in (("add --verify or --root", cache), ("other files", self.site)):
+            command = [CHOSEN.mksum, "serve", origin.url, "--cache", folder, *(["--verify"] if folder == self.site else [])]
+            refused = subprocess.run(command, check=False, capture_output=True, text=True, env=CLEAN)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn(words, refused.stderr)
+
     def test_a_verifying_proxy_of_another_server(self):
         self.keep()
         (self.site / "a b").mkdir()

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::tool::Tool;
 use mksum_get::Expected;
 use mksum_io::reason;
-use mksum_serve::{Limits, Server, Site, Verification};
+use mksum_serve::{LeafCache, Limits, Server, Site, Verification};
 use std::sync::Arc;
 
 /// Serves the inputs until a signal stops it.
@@ -19,7 +19,17 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         Ok(None) => Verification::None,
         Err(why) => return usage(&format_args!("--root: {why}")),
     };
-    let site = match Site::new(&args.inputs, verification, &tool.options) {
+    let is_verified = !matches!(verification, Verification::None);
+    let cache = match args.cache.as_deref().map(|folder| (folder, LeafCache::open(folder, args.cache_size))) {
+        Some(_) if !is_verified => return usage(&"--cache keeps verified leaves: add --verify or --root ROOT"),
+        Some((_, Ok(cache))) => Some(cache),
+        Some((folder, Err(why))) => {
+            console.error(folder, &why);
+            return console.exit();
+        }
+        None => None,
+    };
+    let site = match Site::new(&args.inputs, verification, cache, &tool.options) {
         Ok(site) => site,
         Err((input, why)) => {
             console.error(&input, &why);

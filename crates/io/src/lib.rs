@@ -66,7 +66,7 @@ pub use scratch::{Scratch, remove_unfinished};
 pub use sequence::Sequence;
 pub use stream::Roots;
 pub use unreadable::{Unreadable, unreadable};
-pub use verified::{Opening, Verified, VerifiedReader, WriteBack};
+pub use verified::{Opening, UnitCache, Verified, VerifiedReader, WriteBack};
 pub use window::Window;
 
 /// The README's example.

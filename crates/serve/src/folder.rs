@@ -10,13 +10,14 @@ use mksum::Root;
 use mksum_catalogue::{Access, Catalogue, Row};
 use mksum_io::outboard::{self, beside, is_part_of_outboard, is_unchanged};
 use mksum_io::{
-    EntryKind, Error, Facts, File, HeldDirectory, HeldFile, Input, KEPT_FOLDER, Opening, Url, Verified,
+    EntryKind, Error, Facts, File, HeldDirectory, HeldFile, Input, KEPT_FOLDER, Opening, UnitCache, Url, Verified,
     path_from_bytes, reason,
 };
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 #[cfg(feature = "catalogue")]
 use std::sync::{Mutex, PoisonError};
 
@@ -245,7 +246,8 @@ pub fn open_object(url: &Url, part: Range<u64>, reading: &Reading) -> Result<Box
     let content = match &reading.verified {
         Some(verified) if !is_outboard => {
             let place = Input::from(url).with_extension(outboard::EXTENSION);
-            let opening = Opening { expected: verified.root.clone(), ..Opening::new(url.clone(), place) };
+            let cache = verified.cache.clone().map(|cache| cache as Arc<dyn UnitCache>);
+            let opening = Opening { expected: verified.root.clone(), cache, ..Opening::new(url.clone(), place) };
             let version = Version::of(&opening, None);
             let opened = verified.opened.get(version, || Verified::open(opening, &reading.options));
             let opened = opened.map_err(|error| match &error {

@@ -1,12 +1,13 @@
 //! A static HTTP server with ranges: the ETag of a file is its Merkle root, where a kept tree or a catalogue has it.
 //!
 //! A [`Site`] maps paths of URLs to files, a [`Server`] answers requests for it and reports each as an [`Event`]. Nothing is
-//! ever written, and no file outside of what is served is read.
+//! ever written but to a [`LeafCache`], and no file outside of what is served is read.
 #![forbid(unsafe_code)]
 
 mod ahead;
 mod answer;
 mod body;
+mod cache;
 mod conditions;
 mod content;
 mod event;
@@ -23,6 +24,7 @@ mod server;
 mod site;
 mod tag;
 
+pub use cache::LeafCache;
 pub use event::Event;
 pub use server::{Limits, Server, Stopper};
 pub use site::{Site, Verification};

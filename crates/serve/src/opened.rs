@@ -37,12 +37,15 @@ impl Opened {
         version: Version,
         open: impl FnOnce() -> Result<Verified, Error>,
     ) -> Result<Arc<Verified>, Error> {
-        let mut found = self.take(|(known, _)| *known == version);
-        let verified = match found.pop() {
-            Some((_, verified)) => verified,
-            None => Arc::new(open()?),
-        };
+        if let Some(verified) = latest(&mut self.lock(), &version) {
+            return Ok(verified);
+        }
+        let verified = Arc::new(open()?);
         let mut files = self.lock();
+        // Requests that have opened it at the same time share one of them, and so what is verified of it.
+        if let Some(verified) = latest(&mut files, &version) {
+            return Ok(verified);
+        }
         if files.len() >= Self::MOST {
             files.remove(0);
         }
@@ -52,15 +55,18 @@ impl Opened {
 
     /// Has the file opened anew by the next request: it may have changed.
     pub fn forget(&self, verified: &Arc<Verified>) {
-        drop(self.take(|(_, known)| Arc::ptr_eq(known, verified)));
-    }
-
-    /// Takes those out that `wanted` is true for.
-    fn take(&self, wanted: impl Fn(&(Version, Arc<Verified>)) -> bool) -> Vec<(Version, Arc<Verified>)> {
-        self.lock().extract_if(.., |entry| wanted(entry)).collect()
+        self.lock().retain(|(_, known)| !Arc::ptr_eq(known, verified));
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(Version, Arc<Verified>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The open file of a version, if there is one: it is the last of the list then.
+fn latest(files: &mut Vec<(Version, Arc<Verified>)>, version: &Version) -> Option<Arc<Verified>> {
+    let index = files.iter().position(|(known, _)| known == version)?;
+    let found = files.remove(index);
+    files.push(found);
+    files.last().map(|(_, verified)| Arc::clone(verified))
 }

@@ -1,6 +1,7 @@
 //! How files are read.
 
 use crate::ahead::Ahead;
+use crate::cache::LeafCache;
 use crate::opened::Opened;
 use mksum_io::Options;
 use mksum_sums::expected::Expected;
@@ -21,4 +22,6 @@ pub struct Verifying {
     /// The trusted root of the one file that is served; without it, the root of each outboard is trusted.
     pub root: Option<Expected>,
     pub opened: Arc<Opened>,
+    /// The leaves of objects that are not fetched again.
+    pub cache: Option<Arc<LeafCache>>,
 }

@@ -1,6 +1,7 @@
 //! What is served, and at which paths.
 
 use crate::ahead::Ahead;
+use crate::cache::LeafCache;
 use crate::folder::{Folder, Found, Missing, open_file, open_object};
 use crate::index::Item;
 use crate::reading::{Reading, Verifying};
@@ -46,12 +47,17 @@ enum Place {
 
 impl Site {
     /// One directory, or one URL that ends in a slash, at `/`; otherwise each input at its name: `/NAME` or `/NAME/`. The outboard beside a
-    /// file or object is at `/NAME.mkt`.
+    /// file or object is at `/NAME.mkt`. Leaves of objects that were verified are kept in a cache, if there is one.
     ///
     /// # Errors
     /// If one cannot be opened, has no name, or two have the same; if there is a root, and not one file or object: the input, and the
     /// reason.
-    pub fn new(inputs: &[Input], verification: Verification, options: &Options) -> Result<Site, (Input, String)> {
+    pub fn new(
+        inputs: &[Input],
+        verification: Verification,
+        cache: Option<LeafCache>,
+        options: &Options,
+    ) -> Result<Site, (Input, String)> {
         // The page cache is what makes the next request for the same bytes fast.
         let options = Options { mode: Mode::Buffered, ..options.clone() };
         let verified = match verification {
@@ -59,7 +65,7 @@ impl Site {
             Verification::Outboards => Some(None),
             Verification::Root(root) => Some(Some(root)),
         };
-        let verified = verified.map(|root| Verifying { root, opened: Arc::default() });
+        let verified = verified.map(|root| Verifying { root, opened: Arc::default(), cache: cache.map(Arc::new) });
         let reading = Reading { options, ahead: Ahead::default(), verified };
         let is_folder = |input: &Input| match input {
             Input::Url(url) => is_prefix(url),

@@ -60,7 +60,7 @@ impl Running {
 
     fn verifying(inputs: &[&Path], verification: Verification, limits: Limits) -> Running {
         let inputs: Vec<_> = inputs.iter().map(|&path| Input::from(path)).collect();
-        let site = Site::new(&inputs, verification, &Options::new()).unwrap();
+        let site = Site::new(&inputs, verification, None, &Options::new()).unwrap();
         let server = Server::bind("127.0.0.1:0".parse().unwrap(), limits).unwrap();
         let (address, stopper, log) = (server.address().unwrap(), server.stopper(), Arc::default());
         let written: Arc<Mutex<Vec<Event>>> = Arc::clone(&log);
@@ -371,7 +371,7 @@ fn several_inputs_have_their_names() {
     let page = String::from_utf8(server.get("/", &[]).body).unwrap();
     assert!(page.contains(">d/</a>") && page.contains(">f</a> 70000<"), "{page}");
     let twice = [Input::from(path("f")), Input::from(path("d").join("../f"))];
-    let site = |inputs: &[Input]| Site::new(inputs, Verification::None, &Options::new());
+    let site = |inputs: &[Input]| Site::new(inputs, Verification::None, None, &Options::new());
     assert!(site(&twice).is_err_and(|(_, why)| why == "another one has the same name"));
     assert!(site(&[Input::Stdin]).is_err());
     assert!(site(&[Input::from(path("gone"))]).is_err());
@@ -516,7 +516,7 @@ fn a_trusted_root_is_that_of_the_file() {
     kept(&path);
     let found = server.get("/f", &[]);
     assert!(found.status == 500 && String::from_utf8(found.body).unwrap().contains("is trusted"));
-    let site = |path: &Path| Site::new(&[Input::from(path)], root(), &Options::new());
+    let site = |path: &Path| Site::new(&[Input::from(path)], root(), None, &Options::new());
     assert!(site(&path).is_err() && site(folder.path()).is_err_and(|(_, why)| why == "a root is that of one file"));
 }
 

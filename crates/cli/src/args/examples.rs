@@ -119,7 +119,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum serve photos", "a directory, at http://127.0.0.1:8080/"),
             ("mksum serve big.iso --listen 0.0.0.0:80", "a file and its outboard, for the whole network"),
             ("mksum serve photos --verify", "no damaged leaf of a file that has an outboard"),
-            ("mksum serve https://HOST/pub/ --verify", "the files of another server, verified through their outboards"),
+            ("mksum serve https://HOST/pub/ --verify --cache leaves", "a proxy: the verified files of another server"),
         ],
     ),
     (

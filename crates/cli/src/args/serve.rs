@@ -2,11 +2,13 @@
 
 use super::Common;
 use super::numbers::number;
-use super::paths::place;
+use super::paths::{path, place};
 use clap::ValueHint;
+use mksum::parse_size;
 use mksum_cli::time::duration;
 use mksum_io::Input;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// `mksum serve`.
@@ -33,6 +35,14 @@ pub struct Serve {
     /// Trusted root of the one file that is served, which need not be trusted; means --verify
     #[arg(long, value_name = "ROOT")]
     pub root: Option<String>,
+    /// Keep verified leaves of URLs in this directory, so that each is fetched once
+    ///
+    /// What it has is verified again when it is read. It begins empty; one process uses it at a time.
+    #[arg(long, value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath)]
+    pub cache: Option<PathBuf>,
+    /// Size of that directory: the leaves that were used least recently are removed
+    #[arg(long, value_name = "SIZE", default_value = "10GiB", value_parser = parse_size, requires = "cache")]
+    pub cache_size: u64,
     /// Number of connections at a time: others wait
     #[arg(long, value_name = "N", default_value = "256", value_parser = number::<usize>(1..=65536))]
     pub connections: usize,

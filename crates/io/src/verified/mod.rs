@@ -30,5 +30,5 @@ mod source;
 mod units;
 
 pub use cursor::VerifiedReader;
-pub use opening::{Opening, WriteBack};
+pub use opening::{Opening, UnitCache, WriteBack};
 pub use reading::Verified;

@@ -1,9 +1,11 @@
 //! What is opened for verified reads.
 
 use crate::Input;
-use mksum::Root;
 use mksum::outboard::ForeignFormat;
+use mksum::{Digest, Root};
 use mksum_sums::expected::Expected;
+use std::fmt;
+use std::sync::Arc;
 
 /// A file or object, its outboard, and the root that is trusted.
 #[derive(Clone, Debug)]
@@ -22,6 +24,17 @@ pub struct Opening {
     pub replicas: Vec<Input>,
     /// Whether bytes of a replica are written to the file, too.
     pub write_back: WriteBack,
+    /// Where verified units are kept, and looked for before the file is read.
+    pub cache: Option<Arc<dyn UnitCache>>,
+}
+
+/// Units by their digests, which need not be trusted: they are hashed as if they came from the file.
+pub trait UnitCache: fmt::Debug + Send + Sync {
+    /// Fills `out` with the bytes of the unit with this digest. If it returns `false`, what is in `out` has no meaning.
+    fn read(&self, digest: &Digest, out: &mut [u8]) -> bool;
+
+    /// Keeps the bytes of a unit that were verified, if it can.
+    fn keep(&self, digest: &Digest, bytes: &[u8]);
 }
 
 /// Whether bytes that a replica has replaced are also written to the file.
@@ -45,6 +58,7 @@ impl Opening {
             len: None,
             replicas: Vec::new(),
             write_back: WriteBack::No,
+            cache: None,
         }
     }
 

@@ -29,8 +29,8 @@ pub struct Verified {
 
 /// One unit of bytes to be verified at a time, or several.
 enum Job<'a> {
-    /// Whole units, verified in the caller's buffer.
-    Whole(Vec<Subtree>, &'a mut [u8]),
+    /// Whole units, verified in the caller's buffer. With a cache they are claimed: others wait for them, and find them there.
+    Whole(Vec<Subtree>, &'a mut [u8], Option<Claim<'a>>),
     /// A unit of which the caller wants a part.
     Part(Wanted<'a>, Claim<'a>),
     /// Units that are read ahead.
@@ -201,7 +201,7 @@ impl Verified {
     /// Verifies the units of a job. Returns what is left to be waited for.
     fn work<'a>(&self, job: Job<'a>) -> Result<Option<Wanted<'a>>, Error> {
         match job {
-            Job::Whole(units, out) => self.source.fill(&units, out).map(|()| None),
+            Job::Whole(units, out, _claim) => self.source.fill(&units, out).map(|()| None),
             Job::Part(wanted, claim) => {
                 let mut bytes = self.units.memory(wanted.unit.len, self.input())?;
                 self.source.fill(&[wanted.unit], &mut bytes)?;
@@ -257,10 +257,21 @@ impl<'a> Jobs<'a> {
             let rest = self.rest.len() as u64;
             // One unit alone is rather copied than hashed again, if it is short.
             if from == 0 && unit.len <= rest && (unit.len < rest || rest >= Verified::SHARE) {
-                let (units, bytes) =
-                    self.follow(unit, self.at + rest, |unit| kept.is_missing(unit.start).then_some(unit));
+                let (mut claim, is_cached) = (None, verified.source.is_cached());
+                let accept = |unit: Subtree| {
+                    let is_taken = match (&mut claim, is_cached) {
+                        (_, false) => kept.is_missing(unit.start),
+                        (Some(claim), true) => Claim::extend(claim, unit.start),
+                        (none, true) => match kept.claim(unit.start) {
+                            Lookup::Claimed(first) => none.replace(first).is_none(),
+                            Lookup::Kept(_) | Lookup::Awaited => false,
+                        },
+                    };
+                    is_taken.then_some(unit)
+                };
+                let (units, bytes) = self.follow(unit, self.at + rest, accept);
                 if !units.is_empty() {
-                    return Some(Job::Whole(units, self.take(bytes)));
+                    return Some(Job::Whole(units, self.take(bytes), claim));
                 }
             }
             let out = self.take((unit.len as usize - from).min(self.rest.len()));

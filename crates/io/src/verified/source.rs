@@ -1,18 +1,19 @@
-//! The source of verified units: the file, then its replicas.
+//! The source of verified units: the cache, the file, then its replicas.
 
 use super::judge::Judge;
-use super::opening::{Opening, WriteBack};
+use super::opening::{Opening, UnitCache, WriteBack};
 use crate::outboard::{is_unchanged, restore_time};
 use crate::{DamagedUnit, Error, File, HeldFile, Input, Refusal, Replica, open_replicas};
 use mksum::{Digest, Digests, Subtree};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A file with the trusted digests of its units.
 pub struct Source {
     file: File,
     judge: Judge,
+    cache: Option<Arc<dyn UnitCache>>,
     replicas: Vec<Input>,
     /// The replicas, once one was asked.
     opened: Mutex<Option<Box<dyn Replica>>>,
@@ -30,13 +31,14 @@ impl Source {
 
     /// The source of an open file of the length that the judge knows.
     pub fn new(file: File, opening: Opening, judge: Judge) -> Result<Source, Error> {
-        let Opening { replicas, write_back, .. } = opening;
+        let Opening { cache, replicas, write_back, .. } = opening;
         if let (Input::Url(_), WriteBack::Yes) = (file.input(), write_back) {
             return Err(Error::refused(file.input(), Refusal::Url("an object: only files are repaired".into())));
         }
         Ok(Source {
             file,
             judge,
+            cache,
             replicas,
             opened: Mutex::default(),
             write_back,
@@ -54,6 +56,11 @@ impl Source {
         &self.file
     }
 
+    /// Whether what was read once is found again without the file.
+    pub fn is_cached(&self) -> bool {
+        self.cache.is_some()
+    }
+
     /// The bytes that came from replicas.
     pub fn replaced(&self) -> u64 {
         self.replaced.load(Ordering::Relaxed)
@@ -68,11 +75,44 @@ impl Source {
 
     /// Fills `out` with the bytes of `units`, which follow one another; all of them are verified, or `out` is zero.
     pub fn fill(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
-        let filled = self.try_fill(units, out);
+        let filled = match &self.cache {
+            Some(cache) => self.fill_by(&**cache, units, out),
+            None => self.try_fill(units, out),
+        };
         if filled.is_err() {
             out.fill(0);
         }
         filled
+    }
+
+    /// Fills `out` from a cache, and with what it lacks from the file.
+    fn fill_by(&self, cache: &dyn UnitCache, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
+        let mut found = Vec::with_capacity(units.len());
+        let mut rest = &mut *out;
+        for &unit in units {
+            let bytes;
+            (bytes, rest) = rest.split_at_mut(unit.len as usize);
+            let expected = self.judge.trusted(unit)?;
+            found.push((
+                unit,
+                expected,
+                cache.read(&expected, bytes) && self.digests(&[unit], bytes)?.get(0) == Some(expected),
+            ));
+        }
+        let mut rest = out;
+        for run in found.chunk_by(|(.., one), (.., other)| one == other) {
+            let mut bytes;
+            (bytes, rest) = rest.split_at_mut(run.iter().map(|(unit, ..)| unit.len as usize).sum());
+            if !run[0].2 {
+                self.try_fill(&run.iter().map(|(unit, ..)| *unit).collect::<Vec<_>>(), bytes)?;
+                for (unit, expected, _) in run {
+                    let unit_bytes;
+                    (unit_bytes, bytes) = bytes.split_at_mut(unit.len as usize);
+                    cache.keep(expected, unit_bytes);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn try_fill(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
