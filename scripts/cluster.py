@@ -30,8 +30,8 @@ import zlib
 
 import boto3
 import servers
+from bits import flip
 from stores import CLEAN, KEYS
-from tables import decay
 
 MIB = 1 << 20
 PART, TASK = MIB, 12 * MIB
@@ -488,7 +488,7 @@ class Engine:
         first = self.engine.verify(kept, self.ledger)
         self.assertEqual([row["status"] for row in first], ["ok"] * 3)
         for path in files.iterdir():
-            decay(path)
+            flip(path, -1, hidden=True)
         second = self.engine.verify(kept, self.ledger)
         self.assertEqual([row["status"] for row in second], ["damaged"] * 3)
         runs = [{row["run"] for row in rows} for rows in (kept, first, second)]
@@ -594,7 +594,7 @@ class WithSpark(Engine, unittest.TestCase):
         results = self.engine.hash(mksum.spark.table(session, "plain"), f"{place} kept")
         self.assertEqual({row["object"]: row["root"] for row in results}, files())
         self.assertEqual(len(results), len(kept) + 1)
-        decay(results[0]["object"])
+        flip(results[0]["object"], -1, hidden=True)
         statuses = {row["object"]: row["status"] for row in self.engine.verify(results, f"{place} kept")}
         self.assertEqual(statuses.pop(results[0]["object"]), "damaged")
         self.assertEqual(set(statuses.values()), {"ok"})
