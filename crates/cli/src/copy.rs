@@ -35,10 +35,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         return usage(&"objects are written to S3, Google Cloud Storage, Azure and HDFS: a web server takes none");
     }
     let sources = &args.sources;
-    let is_folder = match target {
-        Input::Url(url) => url.as_str().ends_with('/'),
-        target => target.file().is_some_and(Path::is_dir),
-    };
+    let is_folder = target.is_directory();
     if sources.len() > 1 && !is_folder {
         return usage(&format_args!("{}: several things are copied into a directory that is there", Shown(target)));
     }

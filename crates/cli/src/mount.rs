@@ -29,13 +29,9 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     }
     // The page cache is what makes the next read of the same bytes fast.
     let options = Options { mode: Mode::Buffered, ..tool.options.clone() };
-    let is_directory = match &args.source {
-        Input::File(path) => path.is_dir(),
-        Input::Url(url) => url.as_str().ends_with('/'),
-        Input::Stdin => false,
-    };
-    let is_directory =
-        is_directory || args.catalogue.is_some() || root.as_ref().is_some_and(|root| root.directory().is_some());
+    let is_directory = args.source.is_directory()
+        || args.catalogue.is_some()
+        || root.as_ref().is_some_and(|root| root.directory().is_some());
     let tree = match is_directory {
         true => directory(tool, args, root.as_ref(), &options),
         false => file(tool, args, root, &options),

@@ -100,6 +100,15 @@ impl Input {
         }
     }
 
+    /// Whether it stands for what lies below it: a directory that is there, or a URL that ends in a slash.
+    pub fn is_directory(&self) -> bool {
+        match self {
+            Input::File(path) => path.is_dir(),
+            Input::Url(url) => url.as_str().ends_with('/'),
+            Input::Stdin => false,
+        }
+    }
+
     /// Appends the path `below` to the path of a directory, or to its URL.
     ///
     /// ```

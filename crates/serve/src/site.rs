@@ -11,7 +11,7 @@ use mksum_io::{Error, Input, Mode, Options, Url, path_from_bytes};
 use mksum_sums::expected::Expected;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Files, directories and objects at the paths of URLs.
@@ -67,17 +67,13 @@ impl Site {
         };
         let verified = verified.map(|root| Verifying { root, opened: Arc::default(), cache: cache.map(Arc::new) });
         let reading = Reading { options, ahead: Ahead::default(), verified };
-        let is_folder = |input: &Input| match input {
-            Input::Url(url) => is_prefix(url),
-            input => input.file().is_some_and(Path::is_dir),
-        };
         if reading.verified.as_ref().is_some_and(|verified| verified.root.is_some())
-            && let Some(other) = inputs.iter().enumerate().find(|(index, input)| *index > 0 || is_folder(input))
+            && let Some(other) = inputs.iter().enumerate().find(|(index, input)| *index > 0 || input.is_directory())
         {
             return Err((other.1.clone(), "a root is that of one file".into()));
         }
         if let [input] = inputs
-            && is_folder(input)
+            && input.is_directory()
         {
             return Ok(Site { root: Place::of(input, &reading)?, reading });
         }
@@ -111,7 +107,7 @@ impl Place {
                 Ok(_) => Ok(Place::File(path.clone())),
                 Err((_, why)) => Err((input.clone(), why)),
             },
-            Input::Url(url) if is_prefix(url) => Ok(Place::Prefix(url.clone())),
+            Input::Url(url) if input.is_directory() => Ok(Place::Prefix(url.clone())),
             // Its store is asked with the first request, but to verify it now.
             Input::Url(url) if reading.verified.is_none() => Ok(Place::Object(url.clone())),
             Input::Url(url) => match open_object(url, 0..1, reading) {
@@ -160,11 +156,6 @@ impl Place {
         };
         Item { name: name.into(), len }
     }
-}
-
-/// Whether a URL is that of all below it.
-fn is_prefix(url: &Url) -> bool {
-    url.as_str().ends_with('/')
 }
 
 /// The name of the file whose outboard has this name.
