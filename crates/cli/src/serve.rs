@@ -19,9 +19,10 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         Ok(None) => Verification::None,
         Err(why) => return usage(&format_args!("--root: {why}")),
     };
-    let is_verified = !matches!(verification, Verification::None);
+    if let (Some(_), Verification::None) = (&args.cache, &verification) {
+        return usage(&"--cache keeps verified leaves: add --verify or --root ROOT");
+    }
     let cache = match args.cache.as_deref().map(|folder| (folder, LeafCache::open(folder, args.cache_size))) {
-        Some(_) if !is_verified => return usage(&"--cache keeps verified leaves: add --verify or --root ROOT"),
         Some((_, Ok(cache))) => Some(cache),
         Some((folder, Err(why))) => {
             console.error(folder, &why);
