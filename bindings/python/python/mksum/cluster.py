@@ -714,8 +714,10 @@ def _hashed_in(
     if not items:
         raise mksum.RefusedError(NOTHING)
     rows = known()
-    wanted = [(item, missing(item, spec, part, rows.get(path, ()))) for path, item in items.items()]
+    wanted: Iterable[tuple[Listed, list[Bounds]]]
+    wanted = ((item, missing(item, spec, part, rows.get(path, ()))) for path, item in items.items())
     if on_plan is not None:
+        wanted = list(wanted)
         lengths = [sum(length for _, length, _ in parts) for _, parts in wanted if parts]
         on_plan(sum(lengths), len(lengths))
     call = functools.partial(work, ledger=place, run=run, kind=kind, fmt=spec, threads=threads, files=files)
