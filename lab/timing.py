@@ -26,7 +26,8 @@ class Options(argparse.ArgumentParser):
 
     def chosen(self, tools, packages, copies):
         """Returns the options, with all cases if none is chosen. Ends if a tool is missing, or room for so many copies."""
-        chosen = self.parse_args()
+        # Cases may stand behind other options.
+        chosen = self.parse_intermixed_args()
         if unknown := set(chosen.cases) - set(self.known):
             self.error(f"unknown cases: {', '.join(sorted(unknown))}")
         if missing := [tool for tool in tools if not shutil.which(tool)]:
