@@ -80,6 +80,8 @@ pub fn repair<R: ReadAt>(
         journal.write(&damaged)?;
         file.begin_writing()?;
         file.extend(outboard.len())?;
+        // They are read once more, and fetched.
+        options.meter.expect(2 * damaged.iter().map(|range| range.end - range.start).sum::<u64>());
         let mut failed = false;
         let mut note = |repair: Repair| {
             failed |= matches!(repair, Repair::Failed(..));
@@ -278,6 +280,7 @@ impl<R: ReadAt> Fetching<'_, '_, R> {
         let (mut done, mut refused, mut error) = (Vec::new(), Vec::new(), None);
         match replica.read(range.start, &mut bytes) {
             Ok(()) => {
+                self.source.options().meter.add(range.end - range.start);
                 let right = self.judge.accepts_each(&units, &bytes)?;
                 for (unit, is_right) in units.into_iter().zip(right) {
                     if is_right { &mut done } else { &mut refused }.push(unit);
@@ -314,6 +317,7 @@ impl<R: ReadAt> Fetching<'_, '_, R> {
                     self.repairs.push((range.start, Repair::Failed(range, why)));
                 }
                 Some(next) => {
+                    self.source.options().meter.expect(range.end - range.start);
                     let why = error.as_ref().map_or(DAMAGED_TOO.into(), Error::to_string);
                     (self.report)(Repair::Passed(range.clone(), place.clone(), why));
                     let units = refused.iter().filter(|unit| range.contains(&unit.start)).copied().collect();
