@@ -30,7 +30,8 @@ lint() {
 
 # Unit, integration, property and documentation tests of all crates.
 rust() {
-    cargo test --quiet
+    # A backtrace is printed after the message, of which only the last lines are shown at the end.
+    RUST_BACKTRACE=0 cargo test --quiet
 }
 
 # Every format has its page and its rows, and each row is what the slow definition says.
@@ -334,7 +335,7 @@ printf '%6d s  in all, %d s of processors\n' $SECONDS "$(awk '{ sum += $4 } END 
 failed=$(awk '$2 { print $3 }' "$results/list" | xargs)
 # Again at the end, where they are found.
 for stage in $failed; do
-    [ ! -e "$results/$stage" ] || { echo "--- the last lines of $stage:"; tail -n 15 "$results/$stage"; }
+    [ ! -e "$results/$stage" ] || { echo "--- the last lines of $stage:"; tail -n 40 "$results/$stage"; }
 done
 [ -z "$failed" ] || echo "failed: $failed"
 wanted=$#
