@@ -130,11 +130,15 @@ impl KeptLayout {
 
     /// The kept nodes under a full node of an even tree.
     fn full(self, level: u32) -> u64 {
-        let Shape::Even { arity, .. } = self.shape else { return 1 };
-        (0..=level).fold(0, |below: u64, level| match self.shape.span(level) {
-            span if level == 0 || span <= self.unit => 1,
-            _ => below.saturating_mul(arity).saturating_add(1),
-        })
+        let Shape::Even { leaf, arity, .. } = self.shape else { return 1 };
+        let (mut below, mut span) = (1_u64, leaf);
+        for _ in 0..level {
+            span = span.saturating_mul(arity);
+            if span > self.unit {
+                below = below.saturating_mul(arity).saturating_add(1);
+            }
+        }
+        below
     }
 
     /// The kept nodes under an inner node of `len` bytes of a halved tree.
@@ -169,8 +173,10 @@ impl KeptLayout {
 
     /// The kept nodes under the first `children` children of `node`.
     fn under_first(self, node: Subtree, children: u64) -> u64 {
-        match children {
-            0 => 0,
+        match self.shape {
+            _ if children == 0 => 0,
+            // One that others follow is full.
+            Shape::Even { .. } => children * self.full(node.level - 1),
             _ => children * self.shape.children(node).next().map_or(0, |first| self.under(first)),
         }
     }
@@ -223,6 +229,13 @@ impl KeptLayout {
     /// The unit that has byte `offset`; `None` behind the last byte.
     pub fn unit_over(self, offset: u64) -> Option<Subtree> {
         let mut at = self.root().filter(|_| offset < self.len)?;
+        // The way down a deep tree takes time. The last unit may be a node above it that has no more bytes.
+        if let Shape::Even { .. } = self.shape
+            && let start = offset / self.unit * self.unit
+            && self.len - start > self.unit
+        {
+            return Some(Subtree { start, len: self.unit, level: self.shape.level(self.unit) });
+        }
         while !self.is_unit(at) {
             let mut children = self.children(at);
             children.pass(offset);
