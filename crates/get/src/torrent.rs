@@ -98,6 +98,10 @@ pub fn make_torrent(input: &Path, wanted: &NewTorrent, options: &Options) -> Res
         let mut padding = 0;
         if entry.len > 0 {
             let found = pieces(&entry.place, &v2, piece, wanted.is_hybrid.then_some(&v1), options)?;
+            if found.root.len() != entry.len {
+                let how = format!("it had {} bytes and has {} now", entry.len, found.root.len());
+                return Err(mksum_io::Error::Changed { path: (&entry.place).into(), how }.into());
+            }
             kept += u64::from(found.is_kept);
             let root = found.root.digest().as_bytes().to_vec();
             if entry.len > piece {
