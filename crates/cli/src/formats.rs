@@ -113,9 +113,13 @@ pub fn explained(choice: &Choice) -> String {
 /// # Errors
 /// If it is of none: as words.
 pub fn of_sum(sum: &str) -> Result<String, String> {
-    let Published { usual, unusual, .. } = Published::read(sum, None)?;
-    let rows: Vec<_> =
-        usual.iter().chain(&unusual).map(|choice| (choice.to_string(), choice.spec().family().same_as)).collect();
+    let published = Published::read(sum, None)?;
+    let row = |choice: &Choice| (choice.to_string(), choice.spec().family().same_as.to_string());
+    let mut rows: Vec<_> = published.usual.iter().chain(&published.unusual).map(row).collect();
+    rows.extend(published.only_named().iter().map(row).map(|(name, same_as)| {
+        let why = format!("{same_as} (only behind its name, '{name}:SUM')");
+        (name, why)
+    }));
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     Ok(rows.iter().map(|(name, same_as)| format!("{name:width$}  {same_as}\n")).collect())
 }

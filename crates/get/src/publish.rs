@@ -116,7 +116,7 @@ fn metalink(path: &Path, name: &str, mirrors: &[Url], options: &Options) -> Resu
         0 => None,
         len => {
             let flat = flat("sha256", piece).map_err(refuse)?;
-            let digests = pieces(path, &flat, piece, options)?.digests;
+            let digests = pieces(path, &flat, piece, None, options)?.digests;
             Some(Pieces::new(flat, (len, piece), digests).map_err(refuse)?)
         }
     };

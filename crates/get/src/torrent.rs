@@ -1,10 +1,10 @@
 //! Torrents made of files: v2 (BEP 52), with SHA-1 pieces hybrid (BEP 3, BEP 47).
 
-use crate::error::{Error, write};
+use crate::error::Error;
 use mksum::outboard::{Checked, Outboard, ReadAt};
 use mksum::{Digest, Messages, Role, Root, Spec, Subtree, Subtrees};
-use mksum_io::outboard::{EXTENSION, Keeping, is_unchanged, keep, open};
-use mksum_io::{Entries, EntryKind, File, Input, KEPT_FOLDER, Options, Skip, path_from_bytes};
+use mksum_io::outboard::{EXTENSION, is_unchanged, open};
+use mksum_io::{Entries, EntryKind, File, Input, KEPT_FOLDER, Options, Skip, hash_pieces, path_from_bytes};
 use mksum_sums::pieces::bencode::Made;
 use mksum_sums::pieces::is_name;
 use mksum_sums::url::percent_encode;
@@ -88,7 +88,7 @@ pub fn make_torrent(input: &Path, wanted: &NewTorrent, options: &Options) -> Res
     if !piece.is_power_of_two() || piece < BLOCK {
         return refuse(format!("pieces of {piece} bytes: expected a power of two from 16 KiB on"));
     }
-    options.meter.expect(len * if wanted.is_hybrid { 2 } else { 1 });
+    options.meter.expect(len);
     let is_single = input.is_file();
     let (v2, v1) = (spec("btv2")?, spec(&format!("s3:sha1:{piece}"))?);
     let (mut tree, mut layers) = (BTreeMap::new(), BTreeMap::new());
@@ -97,7 +97,11 @@ pub fn make_torrent(input: &Path, wanted: &NewTorrent, options: &Options) -> Res
         let mut facts = Made::dict([("length", Made::Integer(entry.len))]);
         let mut padding = 0;
         if entry.len > 0 {
-            let found = pieces(&entry.place, &v2, piece, options)?;
+            let found = pieces(&entry.place, &v2, piece, wanted.is_hybrid.then_some(&v1), options)?;
+            if found.root.len() != entry.len {
+                let how = format!("it had {} bytes and has {} now", entry.len, found.root.len());
+                return Err(mksum_io::Error::Changed { path: (&entry.place).into(), how }.into());
+            }
             kept += u64::from(found.is_kept);
             let root = found.root.digest().as_bytes().to_vec();
             if entry.len > piece {
@@ -105,7 +109,7 @@ pub fn make_torrent(input: &Path, wanted: &NewTorrent, options: &Options) -> Res
             }
             facts.set("pieces root", Made::Bytes(root));
             if wanted.is_hybrid {
-                let mut digests = pieces(&entry.place, &v1, piece, options)?.digests;
+                let mut digests = found.flat;
                 if index + 1 < entries.len() {
                     padding = entry.len.next_multiple_of(piece) - entry.len;
                 }
@@ -226,29 +230,32 @@ pub struct Found {
     root: Root,
     /// A digest for each piece, left to right.
     pub digests: Vec<u8>,
+    /// A digest for each piece in the second format, left to right; none without one.
+    flat: Vec<u8>,
     is_kept: bool,
 }
 
-/// The pieces of a file that is not empty: from its kept tree, or hashed.
-pub fn pieces(place: &Path, spec: &Spec, piece: u64, options: &Options) -> Result<Found, Error> {
+/// The pieces of a file that is not empty: from its kept tree, or hashed; in the format `flat` always hashed, in the same read.
+pub fn pieces(place: &Path, spec: &Spec, piece: u64, flat: Option<&Spec>, options: &Options) -> Result<Found, Error> {
     let file = File::open(place, options)?;
     let kept = Input::from(place).with_extension(EXTENSION);
     let old = kept.file().and_then(|kept| open(kept).ok());
     if let Some(old) =
         old.filter(|old| old.spec() == spec && old.header().unit <= piece && is_unchanged(&file, old.header()))
     {
-        options.meter.skip(file.len());
         let (root, digests) =
             layer(&old, &file, piece).map_err(|error| mksum_io::Error::from_outboard(error, &kept))?;
-        return Ok(Found { root, digests, is_kept: true });
+        let flat = match flat {
+            Some(flat) => hash_pieces(file, flat, piece, None)?.digests,
+            None => {
+                options.meter.skip(file.len());
+                Vec::new()
+            }
+        };
+        return Ok(Found { root, digests, flat, is_kept: true });
     }
-    let folder = tempfile::tempdir().map_err(|error| write(std::env::temp_dir(), error))?;
-    let target = folder.path().join("pieces");
-    keep(file, spec, &Keeping::new(piece, &target))?;
-    let (outboard, file) = (open(&target)?, File::open(place, options)?);
-    let (root, digests) =
-        layer(&outboard, &file, piece).map_err(|error| mksum_io::Error::from_join(error, place, spec))?;
-    Ok(Found { root, digests, is_kept: false })
+    let found = hash_pieces(file, spec, piece, flat)?;
+    Ok(Found { root: found.root, digests: found.digests, flat: found.flat, is_kept: false })
 }
 
 /// The root of an outboard, and the digests of its nodes at the level of pieces, left to right.

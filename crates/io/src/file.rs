@@ -8,7 +8,9 @@ use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
 use crate::{Error, Input, Mode, Object, Options, Refusal};
 use mksum::outboard::Identity;
-use mksum::{Digest, Digests, Found, Layout, Part, PartScan, Plan, Role, Shape, Spec, Subtree, Subtrees, Wanted};
+use mksum::{
+    Digest, Digests, Found, Layout, Messages, Part, PartScan, Plan, Role, Shape, Spec, Subtree, Subtrees, Wanted,
+};
 use std::fs::{self, Metadata};
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,7 +51,7 @@ pub struct File {
 
 impl File {
     /// The bytes that a thread reads and hashes at once: as much as the second-level cache holds.
-    const PIECE: u64 = 1 << 20;
+    pub(crate) const PIECE: u64 = 1 << 20;
     /// The longest subtree that is read whole, in bytes: many long leaves side by side.
     const LARGEST: u64 = 4 << 20;
     /// Leaves of up to this many bytes are read whole.
@@ -313,24 +315,34 @@ impl File {
         }
         let starts: Vec<_> = nodes.iter().map(|node| node.start).collect();
         let mut leaves = spec.leaf_hasher(nodes);
-        let most = (2 * Self::PIECE / nodes.len() as u64).clamp(4 << 10, Self::PIECE);
+        self.slices(&starts, shortest, (2 * Self::PIECE, 4 << 10), |slices| leaves.update(slices))?;
+        let end = |node: &Subtree| self.bytes(node.start + shortest..node.start + node.len);
+        let ends = nodes.iter().map(end).collect::<Result<Vec<_>, Error>>()?;
+        let ends: Vec<_> = ends.iter().map(Vec::as_slice).collect();
+        leaves.finish(&ends, role, out);
+        Ok(())
+    }
+
+    /// Reads `len` bytes from each of `starts` on side by side, and hands them to `hash` slice by slice: about `room` bytes of all at a time,
+    /// but for the last a multiple of `unit` bytes of each.
+    pub(crate) fn slices(
+        &self,
+        starts: &[u64],
+        len: u64,
+        (room, unit): (u64, u64),
+        mut hash: impl FnMut(Messages<'_>),
+    ) -> Result<(), Error> {
+        let most = (room / starts.len() as u64).min(Self::PIECE).max(unit) / unit * unit;
         let mut done = 0;
         with_buffer(|buffer| {
             with_buffer(|spare| {
-                while done < shortest {
-                    let slice = most.min(shortest - done) as usize;
+                while done < len {
+                    let slice = most.min(len - done) as usize;
                     let offsets = starts.iter().map(|start| start + done);
                     let slices = self.reader.gather(offsets, slice, buffer, spare)?;
-                    self.permits.with(|| leaves.update(slices));
+                    self.permits.with(|| hash(slices));
                     done += slice as u64;
                 }
-                let end = |node: &Subtree| match (node.len - shortest) as usize {
-                    0 => Ok(Vec::new()),
-                    more => Ok(self.reader.read(node.start + shortest, more, more, buffer)?.0.bytes()[..more].to_vec()),
-                };
-                let ends = nodes.iter().map(end).collect::<Result<Vec<_>, Error>>()?;
-                let ends: Vec<_> = ends.iter().map(Vec::as_slice).collect();
-                leaves.finish(&ends, role, out);
                 Ok(())
             })
         })

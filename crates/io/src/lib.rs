@@ -24,6 +24,7 @@ pub mod outboard;
 mod partial;
 mod paths;
 mod permits;
+mod pieces;
 mod platform;
 mod proofs;
 mod reader;
@@ -57,6 +58,7 @@ pub use options::{Meter, Mode, Options, Stop, Throttle, available_threads};
 pub use partial::{Partial, check_room};
 pub use paths::from_bytes as path_from_bytes;
 #[cfg(unix)]
+pub use pieces::{Pieces, hash_pieces};
 pub use platform::set_modified;
 pub use platform::share_blocks;
 pub use proofs::{Prover, Unproven};

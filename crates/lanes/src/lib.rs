@@ -49,6 +49,7 @@ mod sha256tree;
 mod slots;
 mod streaming;
 mod streams;
+mod vectorized;
 mod words;
 
 pub use digests::{digest, digests, digests_on};
@@ -66,6 +67,7 @@ pub use sha256tree::{sha256tree_parents, sha256tree_parents_on};
 pub use slots::{Piece, Slots};
 pub use streaming::{Stores, copy_streaming, stores};
 pub use streams::Streams;
+pub use vectorized::{Loops, vectorized, vectorized_on};
 
 /// The README's example.
 #[cfg(doctest)]

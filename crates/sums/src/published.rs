@@ -7,7 +7,7 @@ use crate::sumfile::{self, Source, State, plain_sum};
 use base16ct::{lower, mixed};
 use base64ct::{Base64, Base64Unpadded, Encoding};
 use mksum::formats::{FAMILIES, Family};
-use mksum::{ClaimedRoot, Spec};
+use mksum::{Algorithm, ClaimedRoot, Spec};
 use std::fmt;
 
 /// A published sum, and the formats that it may be of.
@@ -119,6 +119,16 @@ impl Published {
         let spec = usual.first().ok_or_else(refuse)?.spec();
         let root = spec.claimed_root(&lower::encode_string(&digest)).map_err(|_| refuse())?;
         Ok(Published { root, usual, unusual, is_named: false })
+    }
+
+    /// The checksums that the sum can be of only if it stands behind their name: hashes are as long, and anybody can make a file with a
+    /// given checksum.
+    pub fn only_named(&self) -> Vec<Choice> {
+        let (size, is_bare) = (self.root.digest().as_bytes().len(), !self.is_named && self.root.parts().is_none());
+        let is_checksum = |spec: &Spec| matches!(spec.hash(), Algorithm::Checksum(_)) && spec.hash().size() == size;
+        let plain = FAMILIES.iter().filter(|family| is_bare && family.tag.is_some()).map(Spec::new);
+        let all = plain.filter(is_checksum).map(Choice::from);
+        all.filter(|choice| !self.usual.contains(choice) && !self.unusual.contains(choice)).collect()
     }
 
     /// Reads a sum of this format, in the same ways.

@@ -8,10 +8,11 @@ mod crc_fast;
 
 use crate::Digest;
 use crate::quickxor::{self, Quickxor};
+use crate::xxh3::Xxh3;
 use core::fmt;
 use core::hash::Hasher;
 use crc_fast::CrcAlgorithm;
-use twox_hash::{XxHash3_64, XxHash3_128, XxHash32, XxHash64};
+use twox_hash::{XxHash32, XxHash64};
 
 /// A table of checksums, a row each: its variant and name; the size of a sum, in bytes; the polynomial of a CRC without its highest term,
 /// reflected: the highest bit is the coefficient of x^0; the sum of no bytes.
@@ -71,9 +72,9 @@ checksums! {
     /// XXH64 with the seed 0.
     Xxh64 "xxh64" 8 0 Running::Xxh64(XxHash64::with_seed(0));
     /// XXH3 of 64 bits with the seed 0.
-    Xxh3 "xxh3" 8 0 Running::Xxh3(XxHash3_64::new());
+    Xxh3 "xxh3" 8 0 Running::Xxh3(Xxh3::new());
     /// XXH3 of 128 bits with the seed 0.
-    Xxh128 "xxh128" 16 0 Running::Xxh128(XxHash3_128::new());
+    Xxh128 "xxh128" 16 0 Running::Xxh128(Xxh3::new());
     /// QuickXorHash of OneDrive and SharePoint.
     Quickxor "quickxor" 20 0 Running::Quickxor(Quickxor::new());
 }
@@ -154,8 +155,8 @@ impl Checksum {
             Running::Crc(sum) => sum.finalize().into(),
             Running::Xxh32(sum) => sum.finish_32().into(),
             Running::Xxh64(sum) => sum.finish().into(),
-            Running::Xxh3(sum) => sum.finish().into(),
-            Running::Xxh128(sum) => sum.finish_128(),
+            Running::Xxh3(sum) => sum.sum64().into(),
+            Running::Xxh128(sum) => sum.sum128(),
             Running::Quickxor(sum) => return sum.digest(),
         })
     }
@@ -177,8 +178,8 @@ pub(crate) enum Running {
     Crc(crc_fast::Digest),
     Xxh32(XxHash32),
     Xxh64(XxHash64),
-    Xxh3(XxHash3_64),
-    Xxh128(XxHash3_128),
+    Xxh3(Xxh3),
+    Xxh128(Xxh3),
     Quickxor(Quickxor),
 }
 
@@ -193,8 +194,7 @@ impl Running {
             Running::Crc(sum) => sum.update(bytes),
             Running::Xxh32(sum) => sum.write(bytes),
             Running::Xxh64(sum) => sum.write(bytes),
-            Running::Xxh3(sum) => sum.write(bytes),
-            Running::Xxh128(sum) => sum.write(bytes),
+            Running::Xxh3(sum) | Running::Xxh128(sum) => sum.update(bytes),
             Running::Quickxor(sum) => sum.update(bytes),
         }
     }

