@@ -1,4 +1,4 @@
-// Lists of sums, published sums, and the lines of the command's output: `wasm/src/sums.rs`.
+// Lists of sums, published sums, and the lines of the command's output: `wasm/src/sums.rs`, `wasm/src/published.rs`.
 import type { OwnBytes } from "./bytes.js";
 import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
@@ -28,7 +28,7 @@ function ask(act: (exports: Exports) => number): OwnBytes {
 }
 
 /** Calls a function with the fields of the input, of which each but the last ends in a newline. */
-function askOf(fields: readonly (string | Uint8Array)[], act: (exports: Exports, len: number) => number): OwnBytes {
+export function askOf<E = Exports>(fields: readonly (string | Uint8Array)[], act: (exports: E, len: number) => number): OwnBytes {
     const parts = fields.map((field) => (typeof field === "string" ? encoder.encode(field) : field));
     const len = parts.reduce((sum, part) => sum + part.length + 1, -1);
     if (len >= INPUT) throw new MksumError("length", `a text of ${len} bytes is too long`);
@@ -40,7 +40,7 @@ function askOf(fields: readonly (string | Uint8Array)[], act: (exports: Exports,
         // Behind the last one it is not read.
         input[at++] = 10;
     }
-    return ask((exports) => act(exports, len));
+    return ask((exports) => act(exports as E, len));
 }
 
 /** A published sum, and the formats that it can be of. */

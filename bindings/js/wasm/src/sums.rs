@@ -1,6 +1,7 @@
-//! Lists of sums, published sums and the lines of their output, for the package's command and the site: the parser of the tool.
+//! Lists of sums and the lines of their output, for the package's command and the site: the parser of the tool.
 
 use crate::abi::buffer;
+use crate::published::fields;
 use crate::refusal::{Class, Refusal};
 use crate::root_abi::answer;
 use crate::spec::text_of;
@@ -13,7 +14,6 @@ use mksum::{Algorithm, parse_size};
 use mksum_js_host::{OneThread, Pool, exports};
 use mksum_sums::choice::Choice;
 use mksum_sums::name::{self, Shown};
-use mksum_sums::published::Published;
 use mksum_sums::sum::{End, Style, line};
 use mksum_sums::sumfile::{Entry, Holds, Lines, Malformed, Source, alternatives};
 use mksum_sums::utf16::Text;
@@ -29,12 +29,6 @@ static LISTS: OneThread<RefCell<Pool<List>>> = OneThread(RefCell::new(Pool::new(
 
 fn lists<T>(act: impl FnOnce(&mut Pool<List>) -> T) -> T {
     act(&mut LISTS.0.borrow_mut())
-}
-
-/// Returns the fields of the input's first `len` bytes, of which each but the last ends in a newline.
-fn fields<const COUNT: usize>(len: u32) -> Result<[&'static [u8]; COUNT], Refusal> {
-    let all: Vec<_> = buffer(len).0.splitn(COUNT, |&byte| byte == b'\n').collect();
-    all.try_into().map_err(|_| Refusal::new(Class::Argument, "too few fields"))
 }
 
 /// Returns the choice of a format, perhaps with another hash, another leaf and another salt. Empty parts are those of the format.
@@ -136,46 +130,7 @@ impl List {
     }
 }
 
-/// Returns a published sum and the formats in which a file of `len` bytes may have it, its fields one a line: the format that its text
-/// names, if it names one; its number of parts, if it has one; its text; then for each format `usual` or `unusual`, a tab, the format, a
-/// tab, and the root as the format prints it. Formats of directories are left out.
-fn facts_of_published(published: &Published, len: u64) -> String {
-    let Published { root, usual, unusual, is_named } = published;
-    let name = match &usual[..] {
-        [choice] if *is_named && unusual.is_empty() => choice.to_string(),
-        _ => String::new(),
-    };
-    let parts = root.parts().map(|parts| parts.to_string()).unwrap_or_default();
-    let mut text =
-        format!("{name}\n{parts}\n{}", usual.first().map(|choice| root.text(choice.spec())).unwrap_or_default());
-    for (word, choices) in [("usual", usual), ("unusual", unusual)] {
-        for choice in choices.iter().filter(|choice| choice.directory().is_none()) {
-            let specs = match root.parts() {
-                // Where no part size fits, there is no format.
-                Some(parts) if choice.guesses(root) => choice.spec().part_sizes(len, parts),
-                _ => [choice.spec().clone()].into(),
-            };
-            specs.iter().for_each(|spec| text += &format!("\n{word}\t{spec}\t{}", root.text(spec)));
-        }
-    }
-    text
-}
-
 exports! {
-    /// Answers the formats that the sum in the input's first `len` bytes can be of: see `facts_of_published`. With `in_line`, it may stand
-    /// in the line of a list. An error names what was expected.
-    fn published(len: u32, in_line: u32, size: f64) -> u32 {
-        answer(|_| {
-            let text = text_of(buffer(len).0)?;
-            let read = match in_line {
-                0 => Published::alone(text).map_err(|why| why.to_string()),
-                _ => Published::read(text, None),
-            };
-            let published = read.map_err(|why| Refusal::new(Class::Argument, name::printable(&why)))?;
-            Ok(facts_of_published(&published, size as u64))
-        })
-    }
-
     /// Answers the file that a list with the path in the input's first `len` bytes is about if its lines name none; nothing if its name
     /// says none.
     fn lone_file(len: u32) -> u32 {
@@ -210,18 +165,6 @@ exports! {
     /// Frees a list.
     fn list_end(number: u32) {
         lists(|lists| drop(lists.take(number)));
-    }
-
-    /// Answers the root that the input's first `len` bytes give in a format, as the format prints it: its fields are the format and the
-    /// root, in any form in which roots are published.
-    fn root_given(len: u32) -> u32 {
-        answer(|_| {
-            let [format, root] = fields(len)?;
-            let choice = choice([format, b"", b"", b""])?;
-            let published = Published::read(text_of(root)?, Some(&choice));
-            let published = published.map_err(|why| Refusal::new(Class::Argument, why))?;
-            Ok(published.root.text(choice.spec()))
-        })
     }
 
     /// Answers the line of a root, tagged or not. The input's first `len` bytes are its fields: the tag, the root, and the path.
