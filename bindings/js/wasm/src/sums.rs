@@ -19,11 +19,15 @@ use mksum_sums::sumfile::{Entry, Holds, Lines, Malformed, Source, alternatives};
 use mksum_sums::utf16::Text;
 use std::io::{BufReader, Cursor};
 
-/// A list that is read, and its last entry.
+/// A list that is read, its last entry, and the facts of the last choice, which most lists have alone.
 struct List {
     lines: Lines<BufReader<Text<Cursor<Vec<u8>>>>>,
     entry: Option<Entry>,
+    facts: Option<(Choice, bool, String)>,
 }
+
+/// The length of an answer about entries in bytes, after which no other is added: a call costs as much as reading some lines.
+const ENOUGH: usize = 1 << 16;
 
 static LISTS: OneThread<RefCell<Pool<List>>> = OneThread(RefCell::new(Pool::new()));
 
@@ -73,52 +77,76 @@ fn opened(bytes: Vec<u8>, given: [&[u8]; 4], path: &[u8], bag: &[u8]) -> Result<
         }
     }
     let lines = Lines::new(BufReader::new(Text::new(Cursor::new(bytes))), source);
-    Ok(List { lines, entry: None })
+    Ok(List { lines, entry: None, facts: None })
 }
 
 impl List {
-    /// Returns the next entry of the list, its fields one a line:
+    /// Returns the next entries: the length of a text in four bytes, the text, and the paths of entries one after the other. The text has a
+    /// line for each, its fields with tabs between them:
     ///
-    /// - `entry`, the facts of its choice, the claimed root, the start and end of its range or two empty lines, the other formats that it
-    ///   may be of, the digits of its sum, whether one space stands before its path, whether its part size has to be found,
-    ///   the line's number, and its path;
+    /// - `entry`, the facts of its choice, the other formats that it may be of, the digits of its sum, the claimed root, the start and
+    ///   end of its range or two empty fields, whether one space stands before its path, whether its part size has to be found, the
+    ///   line's number, and the length of its path. An entry whose part size has to be found is the last one;
     /// - `malformed`, the number of the line, what is wrong as a word, and as a sentence;
+    /// - `failed`, and why the list cannot be read;
     /// - `end`, and the program whose signature the list holds.
-    fn next(&mut self) -> Result<Vec<u8>, Refusal> {
-        let next = self.lines.next_entry().map_err(|error| Refusal::new(Class::Argument, error))?;
+    fn next(&mut self) -> Vec<u8> {
+        let (mut text, mut paths) = (String::new(), Vec::new());
+        while self.add(&mut text, &mut paths) && text.len() + paths.len() < ENOUGH {}
+        [&(text.len() as u32).to_le_bytes(), text.as_bytes(), &paths].concat()
+    }
+
+    /// Appends the next entry. Returns whether another one may follow.
+    fn add(&mut self, text: &mut String, paths: &mut Vec<u8>) -> bool {
+        let next = self.lines.next_entry();
         let number = self.lines.number();
-        let entry = match next {
-            Some(Ok(entry)) => self.entry.insert(entry),
-            Some(Err(malformed)) => {
+        let (line, goes_on) = match next {
+            Ok(Some(Ok(entry))) => {
+                let guesses = entry.choice.guesses(&entry.claimed);
+                let claimed = entry.claimed.text(entry.choice.spec());
+                let [start, end] = entry.range.map_or_else(Default::default, |range| {
+                    [range.start.to_string(), range.end.map(|end| end.to_string()).unwrap_or_default()]
+                });
+                let (one_space, len) = (entry.one_space, entry.path.len());
+                let facts = self.facts(&entry.choice, entry.guessed);
+                let line =
+                    format!("entry\t{facts}\t{claimed}\t{start}\t{end}\t{one_space}\t{guesses}\t{number}\t{len}\n");
+                paths.extend_from_slice(&entry.path);
+                self.entry = Some(entry);
+                (line, !guesses)
+            }
+            Ok(Some(Err(malformed))) => {
                 let kind = match malformed {
                     Malformed::NoFormat => "format",
                     Malformed::NoPath => "path",
                     Malformed::Crc => "crc",
                     _ => "",
                 };
-                return Ok(format!("malformed\n{number}\n{kind}\n{malformed}").into());
+                (format!("malformed\t{number}\t{kind}\t{malformed}\n"), true)
             }
-            None => {
+            Ok(None) => {
                 let holds = match self.lines.holds() {
                     Some(Holds::Pgp) => "pgp",
                     Some(Holds::Signify) => "signify",
                     None => "",
                 };
-                return Ok(format!("end\n{holds}").into());
+                (format!("end\t{holds}\n"), false)
             }
+            Err(error) => (format!("failed\t{error}\n"), false),
         };
-        let spec = entry.choice.spec();
-        let [start, end] = entry.range.map_or_else(Default::default, |range| {
-            [range.start.to_string(), range.end.map(|end| end.to_string()).unwrap_or_default()]
-        });
-        let others = if entry.guessed { alternatives(spec).join(", ") } else { String::new() };
-        let (facts, claimed) = (facts(&entry.choice), entry.claimed.text(spec));
-        let (digits, one_space, guesses) =
-            (2 * spec.hash().size(), entry.one_space, entry.choice.guesses(&entry.claimed));
-        let head = format!(
-            "entry\n{facts}\n{claimed}\n{start}\n{end}\n{others}\n{digits}\n{one_space}\n{guesses}\n{number}\n"
-        );
-        Ok([head.as_bytes(), &entry.path].concat())
+        *text += &line;
+        goes_on
+    }
+
+    /// Returns the facts of an entry's choice, the other formats that it may be of, and the digits of its sum.
+    fn facts(&mut self, choice: &Choice, guessed: bool) -> &str {
+        if self.facts.as_ref().is_none_or(|(last, was_guessed, _)| (last, *was_guessed) != (choice, guessed)) {
+            let spec = choice.spec();
+            let others = if guessed { alternatives(spec).join(", ") } else { String::new() };
+            let text = format!("{}\t{others}\t{}", facts(choice).replace('\n', "\t"), 2 * spec.hash().size());
+            self.facts = Some((choice.clone(), guessed, text));
+        }
+        self.facts.as_ref().map_or("", |(_, _, text)| text)
     }
 
     /// Returns the formats in which a file of `len` bytes may have the last entry's root, one a line: the format, a tab, the root.
@@ -152,9 +180,9 @@ exports! {
         })
     }
 
-    /// Answers the next entry of a list: see `List::next`.
+    /// Answers the next entries of a list: see `List::next`.
     fn list_next(number: u32) -> u32 {
-        answer(|_| lists(|lists| lists.get(number).next()))
+        answer(|_| Ok(lists(|lists| lists.get(number).next())))
     }
 
     /// Answers the formats in which a file of `len` bytes may have the root of a list's last entry: see `List::candidates`.
