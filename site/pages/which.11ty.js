@@ -14,9 +14,9 @@ export const data = {
 export function render() {
     const groups = forms(repository);
     return `<h1>Which sum is this?</h1>
-<p class="lead">The length and the form of a checksum tell which formats it can have. <a href="index.html">Paste it beside the file</a>, or run
-<code>mksum which SUM</code>, to see the formats of one checksum. Only hashing the file tells which one it is: the page does it, and so does
-<code>mksum which SUM FILE</code>.</p>
+<p class="lead">The length and the form of a checksum tell which formats it can have. To see those of one checksum,
+<a href="index.html">paste it on the first page</a> or run <code>mksum which SUM</code>. Only hashing the file tells which one it is: add the
+file to that page, or run <code>mksum which SUM FILE</code>.</p>
 ${groups.map((group) => section(group)).join("\n")}`;
 }
 
