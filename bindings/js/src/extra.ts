@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The entry `mksum/extra`: keyed and extendable hashes, scrypt and Argon2, with a module of its own.
 import { type Bytes, bytesOf, checkOptions, integer, kind, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
@@ -152,6 +153,11 @@ export class ExtraHasher {
         registry().unregister(this);
         release(this.state);
         this.state = -1;
+    }
+
+    /** As {@link free}, at the end of the block of a `using` declaration. */
+    [Symbol.dispose](): void {
+        this.free();
     }
 
     private alive(): number {
