@@ -18,6 +18,8 @@ interface Exports {
     readonly name_escaped: (len: number) => number;
     readonly name_shown: (len: number) => number;
     readonly is_manifest: (len: number) => number;
+    readonly picture_unit: (spec: number, len: number) => number;
+    readonly tree_svg: (outboard: number, damaged: number, len: number) => number;
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
@@ -28,7 +30,7 @@ function ask(act: (exports: Exports) => number): OwnBytes {
 }
 
 /** Calls a function with the fields of the input, of which each but the last ends in a newline. */
-export function askOf<E = Exports>(fields: readonly (string | Uint8Array)[], act: (exports: E, len: number) => number): OwnBytes {
+export function askOf(fields: readonly (string | Uint8Array)[], act: (exports: Exports, len: number) => number): OwnBytes {
     const parts = fields.map((field) => (typeof field === "string" ? encoder.encode(field) : field));
     const len = parts.reduce((sum, part) => sum + part.length + 1, -1);
     if (len >= INPUT) throw new MksumError("length", `a text of ${len} bytes is too long`);
@@ -40,7 +42,7 @@ export function askOf<E = Exports>(fields: readonly (string | Uint8Array)[], act
         // Behind the last one it is not read.
         input[at++] = 10;
     }
-    return ask((exports) => act(exports as E, len));
+    return ask((exports) => act(exports, len));
 }
 
 /** A published sum, and the formats that it can be of. */

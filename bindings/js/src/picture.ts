@@ -2,12 +2,6 @@
 import { askOf } from "./lists.js";
 import { numbers, text, withBlocks } from "./memory.js";
 
-/** The exports of the module with pictures that no other has. */
-interface Exports {
-    readonly picture_unit: (spec: number, len: number) => number;
-    readonly tree_svg: (outboard: number, damaged: number, len: number) => number;
-}
-
 /**
  * Returns the unit of an outboard that has the digests of all nodes that {@link treeSvg} shows, as far as it takes little memory, in bytes.
  *
@@ -15,7 +9,7 @@ interface Exports {
  * @throws {MksumError} `argument` if there is no such format.
  */
 export function pictureUnit(spec: string, len: number): number {
-    return numbers(askOf<Exports>([spec], (exports, named) => exports.picture_unit(named, len)), 1)[0]![0]!;
+    return numbers(askOf([spec], (exports, named) => exports.picture_unit(named, len)), 1)[0]![0]!;
 }
 
 /**
@@ -27,5 +21,5 @@ export function pictureUnit(spec: string, len: number): number {
 export function treeSvg(outboard: Uint8Array, path: string, damaged: readonly { readonly start: number; readonly end: number }[] = []): string {
     const ranges = new Float64Array(damaged.flatMap(({ start, end }) => [start, end]));
     return withBlocks([outboard, new Uint8Array(ranges.buffer)], (_, block, marked) =>
-        text(askOf<Exports>([path], (exports, len) => exports.tree_svg(block, marked, len))));
+        text(askOf([path], (exports, len) => exports.tree_svg(block, marked, len))));
 }

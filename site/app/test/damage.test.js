@@ -44,7 +44,7 @@ test("damaged ranges are named, drawn and repaired with a good copy", async (own
     assert.equal(await page.locator(".strip-mark").count(), 3);
     await page.locator("svg.tree").waitFor();
     const hatched = await page.locator(".tree .damaged title").allTextContents();
-    assert.deepEqual(hatched.map((title) => title.replace(/^\w+ \(.* bytes/, "bytes")), ["bytes 0..1048576, damaged)", "bytes 3145728..4194304, damaged)", "bytes 9961472..10000000, damaged)"]);
+    assert.deepEqual(hatched.map((title) => title.replace(/^\w+ \(.* bytes/, "bytes")), ["bytes 0..524288, damaged)", "bytes 3670016..4194304, damaged)", "bytes 9961472..10000000, damaged)"]);
 
     // The strip is used with the keyboard.
     await page.locator(".strip").focus();

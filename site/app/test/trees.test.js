@@ -92,6 +92,9 @@ test("a proof that a file only grew is checked", async (own) => {
     await card.getByText("The newer file begins with the 3,000,001 bytes of the older one.").waitFor();
 });
 
+/** Returns digests and ranges of nodes. The tool shows more levels than the page, and says something else of nodes with others below them. */
+const nodes = (titles) => titles.map((title) => title.replace(/\(.*?(bytes|over)/, "($1"));
+
 test("the tree is drawn with the digests of the tool", async (own) => {
     const { page, path, saved } = await withTools(own, 700_001);
     for (const format of ["rfc6962:sha256:64KiB", "btv2", "fsverity:sha256:4KiB", "blake3"]) {
@@ -99,8 +102,6 @@ test("the tree is drawn with the digests of the tool", async (own) => {
         await page.getByRole("button", { name: "Draw the tree" }).click();
         await page.waitForFunction((own) => document.querySelector("svg.tree .title")?.textContent.startsWith(own), format);
         const drawn = await page.locator("svg.tree g title").allTextContents();
-        // The tool shows more levels: below some nodes it has others, so that it says something else of them.
-        const nodes = (titles) => titles.map((title) => title.replace(/\(.*?(bytes|over)/, "($1"));
         const theirs = new Set(nodes(Array.from(tool("--graph=svg", "-f", format, path).matchAll(/<title>(.*?)<\/title>/g), ([, title]) => title)));
         assert.deepEqual(nodes(drawn).filter((node) => !theirs.has(node)), [], format);
         assert.ok(drawn.length > 10, `${format}: ${drawn.length} nodes`);
