@@ -68,7 +68,13 @@ class Checked {
         }
         try {
             for (;;) {
-                const next = lines.next();
+                let next;
+                try {
+                    next = lines.next();
+                } catch (error) {
+                    this.output.error(this.list, error);
+                    return false;
+                }
                 if (next.kind === "end") {
                     holds = next.holds;
                     break;
