@@ -39,8 +39,8 @@ const withoutText = {
     },
 };
 
-/** Uses the package with WebAssembly inside the script instead of the one that fetches it. */
-const inlined = {
+/** Uses the package with WebAssembly inside the script instead of the one that fetches it: of sums, the module with this content. */
+const inlined = (/** @type {"sums" | "published"} */ sums) => ({
     name: "inlined",
     setup: (own) => {
         own.onResolve({ filter: /^mksum\/fetch$/ }, () => ({ path: join(dist, "index.js") }));
@@ -56,10 +56,10 @@ const inlined = {
             const text = readFileSync(path, "utf8");
             const fetched = 'compileFile(new URL("./sums.wasm",import.meta.url))';
             if (!text.includes(fetched)) throw new Error(`${path} fetches no module`);
-            return { contents: `import { encoded } from ${file("sums/encoded.js")}; import { decoded as own } from ${file("decoded.js")};${text.replace(fetched, "WebAssembly.compile(own(encoded))")}` };
+            return { contents: `import { encoded } from ${file(`sums/${sums}-encoded.js`)}; import { decoded as own } from ${file("decoded.js")};${text.replace(fetched, "WebAssembly.compile(own(encoded))")}` };
         });
     },
-};
+});
 
 const page = readFileSync(join(here, "page.html"), "utf8");
 const shell = readFileSync(join(here, "shell.html"), "utf8");
@@ -77,13 +77,13 @@ writeFileSync(join(out, "index.html"), fill({
     script: "<script type=\"module\" src=\"app.js\"></script>",
 }));
 
-writeFileSync(join(out, "verify-download.js"), await bundled("src/element/verify-download.js", [inlined]));
+writeFileSync(join(out, "verify-download.js"), await bundled("src/element/verify-download.js", [inlined("published")]));
 
 /** Returns the hash of an inline script or style, as a policy names it. */
 const hashOf = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 // A script element ends at the first `</script`, and `<!--` begins a comment in it.
 const withoutLinks = page.replace(/^ *<p class="online-only[^]*?<\/p>\n/m, "");
-const script = (await bundled("src/main.js", [inlined])).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+const script = (await bundled("src/main.js", [inlined("sums")])).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 const offline = [
     "default-src 'none'", `script-src ${hashOf(script)} 'wasm-unsafe-eval'`, `style-src ${hashOf(style)}`, "img-src data: blob:", "worker-src blob:",
     "connect-src 'none'", "base-uri 'none'", "form-action 'none'",

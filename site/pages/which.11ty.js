@@ -7,21 +7,16 @@ export const data = {
     layout: "page.11ty.js",
     permalink: "which-sum.html",
     title: "Which sum is this?",
-    about: "Paste a checksum or a root: its length and its form tell which formats it can have.",
+    about: "The length and the form of a checksum or a root tell which formats it can have.",
     section: "which",
-    script: "which-sum.js",
 };
 
 export function render() {
     const groups = forms(repository);
     return `<h1>Which sum is this?</h1>
-<p class="lead">The length and the form of a checksum tell which formats it can have. Only hashing the file tells which one it is:
-<a href="index.html">hash it in the browser</a>, or run <code>mksum -f FORMAT --expect SUM FILE</code>.</p>
-<div class="ask text" hidden>
-<label for="sum">A sum, or a line of a sum file</label>
-<input id="sum" type="text" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="answer">
-<p id="answer" role="status">Nothing is sent: the page itself looks at the text.</p>
-</div>
+<p class="lead">The length and the form of a checksum tell which formats it can have. To see those of one checksum,
+<a href="index.html">paste it on the first page</a> or run <code>mksum which SUM</code>. Only hashing the file tells which one it is: add the
+file to that page, or run <code>mksum which SUM FILE</code>.</p>
 ${groups.map((group) => section(group)).join("\n")}`;
 }
 
@@ -30,10 +25,10 @@ function section({ bytes, parts, base64, formats }) {
     const id = [base64 ? "base64" : "hex", bytes, ...(parts ? ["parts"] : [])].join("-");
     const rows = formats.map(
         ({ name, page, hashes, about, same }) =>
-            `<tr data-format="${escape(name)}"><th scope="row"><a href="${page}"><code>${escape(name)}</code></a></th>` +
+            `<tr><th scope="row"><a href="${page}"><code>${escape(name)}</code></a></th>` +
             `<td>${hashes.map((hash) => `<code>${escape(hash)}</code>`).join(" ")}</td><td>${marks(about)}</td><td>${marks(same)}</td></tr>`,
     );
-    return `<section class="form" data-bytes="${bytes}" data-parts="${parts}" data-base64="${base64}" aria-labelledby="${id}">
+    return `<section class="form" aria-labelledby="${id}">
 <h2 id="${id}">${escape(name)}</h2>
 <div class="scroll" role="group" tabindex="0" aria-label="Table: ${escape(name)}"><table>
 <thead><tr><th scope="col">format</th><th scope="col">with the hash</th><th scope="col">root of</th><th scope="col">same output as</th></tr></thead>

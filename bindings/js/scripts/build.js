@@ -42,8 +42,8 @@ for (const family in FAMILIES) {
 }
 // Of the command, which Node runs: everything, and the parser of lists.
 CONTENTS.cli = ["--features", "sums"];
-/** Of the site, without SIMD: the parser, and roots of streams in all formats. */
-const SCALAR = { all: CONTENTS.all, sums: only("sums") };
+/** Of the site, without SIMD: roots of streams in all formats, with the parser and pictures of its page, or what its element needs. */
+const SCALAR = { all: CONTENTS.all, sums: only("sums"), published: only("published") };
 
 const path = (content, kind) => join(target, `${content}.${kind}.wasm`);
 
@@ -132,7 +132,7 @@ await writeWorkerText();
 
 /** Files that stand in directories of entries alone. */
 const COMMAND = ["cli", "cli-check", "cli-files", "cli-output", "cli-verify", "source-cli"];
-const ELSEWHERE = [...COMMAND, "lists", "sums", "source-sums", "source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
+const ELSEWHERE = [...COMMAND, "lists", "picture", "sums", "source-sums", "source-fetch", "source-sent", "extra", "extra-engine", ...Object.keys(FAMILIES)];
 
 const read = (file) => readFileSync(join(dist, file), "utf8");
 const imports = (text) => Array.from(text.matchAll(/"\.\/([\w-]+)\.js"/g), ([, name]) => name);
@@ -219,10 +219,10 @@ await bundled("cli", ["cli"], { "source.js": read("source-cli.js") });
 for (const file of readdirSync(join(dist, "cli"))) if (file.endsWith(".d.ts")) rmSync(join(dist, "cli", file));
 copyFileSync(path("cli", "simd"), join(dist, "cli/cli.wasm"));
 
-// The site's parser of lists, which is no entry either.
+// The site's parser and pictures, which are no entry either.
 await bundled("sums", ["sums"], { "source.js": read("source-sums.js") });
 copyFileSync(path("sums", "scalar"), join(dist, "sums/sums.wasm"));
-writeFileSync(join(dist, "sums/encoded.js"), inlined("sums", "scalar").replace(": string", ""));
+for (const name of ["sums", "published"]) writeFileSync(join(dist, `sums/${name}-encoded.js`), inlined(name, "scalar").replace(": string", ""));
 
 await inlinedEntry("extra", "./scalar.wasm");
 copyFileSync(path("extra", "scalar"), join(dist, "extra/scalar.wasm"));

@@ -85,12 +85,16 @@ export function unexpected(expectation: string, value: unknown): MksumError {
 }
 
 /**
- * Checks that options are an object.
+ * Checks that options are an object with none but these. Another one is a mistake, which must not pass unseen: a key that is spelled
+ * otherwise would be none.
  *
  * @throws {MksumError} `argument` if they are not.
  */
-export function checkOptions(options: object): void {
+export function checkOptions(options: object, names: readonly string[]): void {
     if (typeof options !== "object" || options === null) throw unexpected("options: expected an object", options);
+    for (const name in options) {
+        if (!names.includes(name)) throw new MksumError("argument", `unknown option '${name}': expected one of ${names.join(", ")}`);
+    }
 }
 
 /** Describes the type of a value, for a message. */

@@ -68,7 +68,13 @@ class Checked {
         }
         try {
             for (;;) {
-                const next = lines.next();
+                let next;
+                try {
+                    next = lines.next();
+                } catch (error) {
+                    this.output.error(this.list, error);
+                    return false;
+                }
                 if (next.kind === "end") {
                     holds = next.holds;
                     break;
@@ -157,7 +163,7 @@ class Checked {
             const isStdin = text === STDIN;
             if (!isStdin) file = await OpenFile.open(path, false);
             const len = file ? Math.min(entry.range?.end ?? Infinity, file.len) - (entry.range?.start ?? 0) : 0;
-            const wanted = lines.candidates(Math.max(len, 0));
+            const wanted = lines.candidates(entry, Math.max(len, 0));
             const specs = wanted.map(({ spec }) => spec);
             const roots = file ? await rootsOfFile(file, specs, entry.range) : await rootsOfSlices(specs, undefined, stdin());
             const at = roots.findIndex((root, own) => root instanceof Root && root.text === wanted[own]!.root);

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // The entry `mksum/extra`: keyed and extendable hashes, scrypt and Argon2, with a module of its own.
 import { type Bytes, bytesOf, checkOptions, integer, kind, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
@@ -154,6 +155,11 @@ export class ExtraHasher {
         this.state = -1;
     }
 
+    /** As {@link free}, at the end of the block of a `using` declaration. */
+    [Symbol.dispose](): void {
+        this.free();
+    }
+
     private alive(): number {
         if (this.state < 0) throw new MksumError("finished", `this ${this.name} hasher has ended: create another one`);
         return this.state;
@@ -179,7 +185,7 @@ export function create<Name extends ExtraName>(name: Name, options: ExtraOptions
         const found = typeof asked === "string" ? `'${asked}'` : kind(asked);
         throw new MksumError("argument", `unknown hash ${found}: expected one of ${Object.keys(FACTS).join(", ")}`);
     }
-    checkOptions(options);
+    checkOptions(options, ["key", "context", "length", "salt", "personal"]);
     const facts: Facts = FACTS[name];
     const given: Blake3Options & Blake2Options = options;
     const size = integer(given.length ?? facts.length, "length", 1, facts.extends ? LONGEST : facts.length);
@@ -250,7 +256,7 @@ export interface ScryptOptions {
  */
 export function scrypt(password: Bytes, salt: Bytes, options: ScryptOptions): Digest {
     const [secret, grains] = [bytesOf(password), bytesOf(salt)];
-    checkOptions(options);
+    checkOptions(options, ["cost", "blockSize", "parallelization", "length"]);
     const cost = integer(options.cost, "cost", 2, 2 ** 24);
     if (!Number.isInteger(Math.log2(cost))) throw new MksumError("length", `cost: expected a power of two, found ${cost}`);
     const r = integer(options.blockSize ?? 8, "blockSize", 1, 2 ** 20);
@@ -289,7 +295,7 @@ export interface Argon2Options {
  */
 export function argon2(password: Bytes, salt: Bytes, options: Argon2Options): Digest {
     const [own, grains] = [bytesOf(password), bytesOf(salt)];
-    checkOptions(options);
+    checkOptions(options, ["type", "memory", "passes", "parallelism", "length", "secret", "data"]);
     const type = ["d", "i", "id"].indexOf(options.type ?? "id");
     if (type < 0) throw new MksumError("argument", `type: expected d, i or id, found ${String(options.type)}`);
     if (grains.length < 8) throw new MksumError("length", `salt: expected at least 8 bytes, found ${grains.length}`);

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type Bytes, bytesOf } from "./bytes.js";
 import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
@@ -66,6 +67,11 @@ export class Frontier {
         this.tree = -1;
         finalizer().unregister(this);
         release((exports) => exports.tree_end(tree));
+    }
+
+    /** As {@link free}, at the end of the block of a `using` declaration. */
+    [Symbol.dispose](): void {
+        this.free();
     }
 
     private alive(): number {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { type Algorithm, algorithm, type HashName } from "./algorithms.js";
 import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
 import { append, type Digest, digestBy } from "./digest-by.js";
@@ -185,6 +186,11 @@ export class Hasher {
         const len = youngest === this ? staged : 0;
         const state = this.end();
         release(({ forget }, { stage }) => (state === STAGED ? stage.fill(0, 0, len) : forget(state)));
+    }
+
+    /** As {@link free}, at the end of the block of a `using` declaration. */
+    [Symbol.dispose](): void {
+        this.free();
     }
 
     private header(): number[] {

@@ -27,12 +27,12 @@ export interface Workers {
 }
 
 /**
- * Returns the options.
+ * Returns the options. A function that has others of its own names them in `others`.
  *
- * @throws {MksumError} `argument` if one of them has another type.
+ * @throws {MksumError} `argument` if there is no such option, or one has another type.
  */
-export function checked(options: Options): Options {
-    checkOptions(options);
+export function checked(options: Options, others: readonly string[] = []): Options {
+    checkOptions(options, ["signal", "progress", "pool", ...others]);
     const { signal, progress, pool } = options;
     if (pool !== undefined && typeof pool?.digestsOf !== "function") {
         throw unexpected("pool: expected a Pool", pool);

@@ -1,4 +1,4 @@
-// Lists of sums, published sums, and the lines of the command's output: `wasm/src/sums.rs`.
+// Lists of sums, published sums, and the lines of the command's output: `wasm/src/sums.rs`, `wasm/src/published.rs`.
 import type { OwnBytes } from "./bytes.js";
 import { INPUT, release, running } from "./engine.js";
 import { MksumError } from "./errors.js";
@@ -18,6 +18,8 @@ interface Exports {
     readonly name_escaped: (len: number) => number;
     readonly name_shown: (len: number) => number;
     readonly is_manifest: (len: number) => number;
+    readonly picture_unit: (spec: number, len: number) => number;
+    readonly tree_svg: (outboard: number, damaged: number, len: number) => number;
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
@@ -28,7 +30,7 @@ function ask(act: (exports: Exports) => number): OwnBytes {
 }
 
 /** Calls a function with the fields of the input, of which each but the last ends in a newline. */
-function askOf(fields: readonly (string | Uint8Array)[], act: (exports: Exports, len: number) => number): OwnBytes {
+export function askOf(fields: readonly (string | Uint8Array)[], act: (exports: Exports, len: number) => number): OwnBytes {
     const parts = fields.map((field) => (typeof field === "string" ? encoder.encode(field) : field));
     const len = parts.reduce((sum, part) => sum + part.length + 1, -1);
     if (len >= INPUT) throw new MksumError("length", `a text of ${len} bytes is too long`);
@@ -158,11 +160,13 @@ export interface End {
     readonly holds: "" | "pgp" | "signify";
 }
 
-/** The number of lines before the path in an answer about an entry. */
-const FIELDS = 13;
-
 /** The lines of a list in memory. */
 export class Lists {
+    /** What was read ahead: a text for each line, and the paths of entries. */
+    private ahead: string[] = [];
+    private at = 0;
+    private paths = new Uint8Array();
+
     private constructor(private readonly number: number) {}
 
     /**
@@ -177,23 +181,22 @@ export class Lists {
         });
     }
 
-    /** Returns what the next line is. */
+    /** Returns what the next line is. @throws {MksumError} `argument` if the list cannot be read. */
     next(): Entry | Malformed | End {
-        const found = ask((exports) => exports.list_next(this.number));
-        let at = 0;
-        const field = (): string => {
-            const end = found.indexOf(10, at);
-            const own = text(found.subarray(at, end < 0 ? found.length : end));
-            at = end < 0 ? found.length : end + 1;
-            return own;
-        };
-        const kind = field();
-        if (kind === "end") return { kind, holds: field() as End["holds"] };
-        if (kind === "malformed") {
-            return { kind, line: Number(field()), word: field() as Malformed["word"], why: text(found.subarray(at)) };
+        if (this.at === this.ahead.length) {
+            const found = ask((exports) => exports.list_next(this.number));
+            const end = 4 + new DataView(found.buffer).getUint32(0, true);
+            this.ahead = text(found.subarray(4, end - 1)).split("\n");
+            this.paths = found.subarray(end);
+            this.at = 0;
         }
-        const fields = Array.from({ length: FIELDS - 1 }, field);
-        const [root, start, end, others, digits, oneSpace, guesses, line] = fields.slice(4);
+        const [kind, ...fields] = this.ahead[this.at++]!.split("\t") as [string, ...string[]];
+        if (kind === "end") return { kind, holds: fields[0] as End["holds"] };
+        if (kind === "malformed") return { kind, line: Number(fields[0]), word: fields[1] as Malformed["word"], why: fields[2]! };
+        if (kind === "failed") throw new MksumError("argument", fields[0]!);
+        const [others, digits, root, start, end, oneSpace, guesses, line, len] = fields.slice(4);
+        const path = this.paths.subarray(0, Number(len));
+        this.paths = this.paths.subarray(path.length);
         return {
             kind: "entry",
             choice: choiceOf(fields),
@@ -204,12 +207,13 @@ export class Lists {
             oneSpace: oneSpace === "true",
             guesses: guesses === "true",
             line: Number(line),
-            path: found.slice(at),
+            path,
         };
     }
 
-    /** Returns the formats in which a file of `len` bytes may have the last entry's root, and the root in each. */
-    candidates(len: number): { readonly spec: string; readonly root: string }[] {
+    /** Returns the formats in which a file of `len` bytes may have the root of the last entry, `entry`, and the root in each. */
+    candidates({ choice: { spec }, root, guesses }: Entry, len: number): { readonly spec: string; readonly root: string }[] {
+        if (!guesses) return [{ spec, root }];
         const lines = text(ask((exports) => exports.list_candidates(this.number, len))).split("\n");
         return lines.map((line) => {
             const [spec, root] = line.split("\t") as [string, string];

@@ -21,7 +21,7 @@ export interface Damage {
  */
 export function keep(spec: Spec | string, atMost: number, input: Bytes): OwnBytes {
     const format = Spec.parse(spec);
-    const unit = unitWithin(format, integer(atMost, "atMost", 1));
+    const unit = unitWithin(format, atMost);
     const bytes = bytesOf(input);
     return kept(format, bytes.length, unit, digestsIn(format, unit, bytes));
 }
@@ -38,17 +38,18 @@ export async function keepOf(
     options: Options = {},
 ): Promise<OwnBytes> {
     const format = Spec.parse(spec);
-    const unit = unitWithin(format, integer(atMost, "atMost", 1));
+    const unit = unitWithin(format, atMost);
     const len = blobOf(file).size;
     const [digests] = await digestsOf([{ spec: format, atMost: unit }], len, file, checked(options));
     return kept(format, len, unit, digests!);
 }
 
-/** Returns the length of an outboard's units, at most `atMost` bytes, and at least a leaf. */
+/** Returns the length of an outboard's units, at most `atMost` bytes, and at least a leaf. That of a plain sum is `Infinity`. */
 function unitWithin(spec: Spec, atMost: number): number {
+    const most = atMost === Infinity ? Number.MAX_SAFE_INTEGER : integer(atMost, "atMost", 1);
     const engine = running();
     const named = write(engine, spec.text);
-    return numbers(answer(engine, (exports) => exports.unit(named, atMost)), 1)[0]![0]!;
+    return numbers(answer(engine, (exports) => exports.unit(named, most)), 1)[0]![0]!;
 }
 
 function kept(spec: Spec, len: number, unit: number, digests: Uint8Array): OwnBytes {

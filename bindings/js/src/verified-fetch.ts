@@ -96,7 +96,7 @@ export async function verifiedFetch(
     root: string | Root | Trusted,
     options: FetchOptions = {},
 ): Promise<VerifiedDownload> {
-    checked(options);
+    checked(options, ["format", "outboard", "rangeBytes", "connections", "attempts", "timeout", "resume", "fetch"]);
     await load();
     const all = Array.isArray(urls) ? (urls as readonly FileSource[]) : [urls as FileSource];
     if (all.length === 0) throw new MksumError("argument", "expected URLs, found none");

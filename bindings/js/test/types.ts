@@ -11,6 +11,7 @@ for (const { digest, HASHES } of [mksum, fetched, hashes]) digest(HASHES[0] ?? "
 md5.create("md5").update(bytes).digest();
 md5.create("md5").load(md5.create("md5").update(bytes).save()).digest();
 sha2.hmac("sha512-256", bytes, bytes);
+for (const own of [sha2.create("sha256"), new mksum.Frontier("rfc6962")]) own[Symbol.dispose]();
 void sha2.digestFast("sha512", bytes).then((digest) => digest.length);
 void new Blob([]).stream().pipeThrough(mksum.through(new mksum.Frontier("rfc6962"))).pipeThrough(sha2.through(sha2.create("sha256")));
 void log.parsePolicy("").then((policy) => log.checkProof(log.parseProof(bytes), bytes, policy)).then(({ size }) => size + 1n);

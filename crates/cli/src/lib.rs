@@ -3,4 +3,6 @@
 
 #[cfg(feature = "signatures")]
 pub use mksum_sums::signature;
-pub use mksum_sums::{choice, figures, name, pieces, published, range, sum, sumfile, time, url, utf16};
+pub use mksum_sums::{
+    choice, extent, figures, name, picture, pieces, published, range, sum, sumfile, time, url, utf16,
+};

@@ -19,7 +19,6 @@ mod devices;
 mod directory;
 mod exit;
 mod expect;
-mod extent;
 mod extra;
 mod failure;
 mod figures;

@@ -1,9 +1,9 @@
 //! A line for each range of a file, as text or as JSON.
 
-use crate::extent::{leaf_at, leaves};
 use crate::figures::grouped;
 use crate::tool::Tool;
 use mksum::{Shape, Subtree};
+use mksum_cli::extent::{leaf_at, leaves};
 use mksum_cli::name::{Named, Shown};
 use mksum_cli::url::masked;
 use mksum_io::outboard::append;

@@ -1,10 +1,10 @@
 //! The output of --verbose.
 
 use crate::args::Io;
-use crate::extent::{depth, leaves};
 use crate::figures::{bytes, grouped, speed, time};
 use crate::tool::Tool;
 use mksum::Root;
+use mksum_cli::extent::{depth, leaves};
 use mksum_cli::name::Shown;
 use mksum_io::Input;
 use std::fmt::Write;

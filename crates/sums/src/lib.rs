@@ -1,4 +1,4 @@
-//! Sum files: their lines written and read, and the names, formats and ranges in them (`spec/sumfile.md`).
+//! Sum files: their lines written and read, and the names, formats and ranges in them (`spec/sumfile.md`); pictures of trees.
 //!
 //! ```
 //! use mksum_sums::sum::End;
@@ -14,8 +14,10 @@
 
 pub mod choice;
 pub mod expected;
+pub mod extent;
 pub mod figures;
 pub mod name;
+pub mod picture;
 #[cfg(feature = "pieces")]
 pub mod pieces;
 pub mod published;

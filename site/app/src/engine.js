@@ -16,12 +16,12 @@ export function start() {
 /** @type {Promise<void> | undefined} */
 let parser;
 
-/** Loads the tool's parser of lists and of published sums, when it is needed for the first time. */
+/** Loads the tool's parser of lists and of published sums, and its pictures of trees, when one is needed for the first time. */
 export function loaded() {
     parser ??= tool.load().catch((cause) => {
         // The next call tries again.
         parser = undefined;
-        throw new Error(`Sums cannot be read: ${cause instanceof Error ? cause.message : String(cause)}. Check the connection and try again`, { cause });
+        throw new Error(`A part of the page cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}. Check the connection and try again`, { cause });
     });
     return parser;
 }

@@ -42,6 +42,9 @@ test("damaged ranges are named, drawn and repaired with a good copy", async (own
     assert.match(await page.locator(".damage .verdict").innerText(), /✗ Damaged 169,600 of 10,000,000 bytes are damaged \(3 ranges\)/);
     // The verdicts of the tool name the same ranges.
     assert.equal(await page.locator(".strip-mark").count(), 3);
+    await page.locator("svg.tree").waitFor();
+    const hatched = await page.locator(".tree .damaged title").allTextContents();
+    assert.deepEqual(hatched.map((title) => title.replace(/^\w+ \(.* bytes/, "bytes")), ["bytes 0..524288, damaged)", "bytes 3670016..4194304, damaged)", "bytes 9961472..10000000, damaged)"]);
 
     // The strip is used with the keyboard.
     await page.locator(".strip").focus();

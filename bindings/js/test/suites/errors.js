@@ -76,7 +76,7 @@ export default function ({ test, assert }) {
                     if (typeof wrong !== "string") await assert.rejects(act(), refused("argument"));
                 }
             }
-            for (const options of [...none, { signal: 5 }, { signal: null }, { progress: 5 }, { pool: 5 }]) {
+            for (const options of [...none, { signal: 5 }, { signal: null }, { progress: 5 }, { pool: 5 }, { Signal: undefined }]) {
                 for (const act of [
                     () => digestOf("md5", file, options),
                     () => rootOf("rfc6962", file, options),

@@ -72,7 +72,10 @@ export default function ({ test, assert }) {
                     } catch (error) {
                         assert.ok(refused("state")(error), String(error));
                     }
+                    // Engines without `using` have no such symbol.
+                    other[Symbol.dispose]?.();
                     other.free();
+                    assert.throws(() => other.update(bytes(1)), refused("finished"));
                 }
                 // The hasher that refused them goes on.
                 assert.equal(toHex(hasher.update(bytes(5).subarray(2)).digest()), expected);

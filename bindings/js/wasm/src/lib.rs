@@ -10,7 +10,7 @@
 #![cfg_attr(not(feature = "hashers"), allow(dead_code))]
 
 extern crate alloc;
-#[cfg(feature = "sums")]
+#[cfg(feature = "published")]
 extern crate std;
 
 pub mod abi;
@@ -23,10 +23,14 @@ mod state;
 mod lots;
 #[cfg(feature = "trees")]
 mod outboards;
+#[cfg(feature = "sums")]
+pub mod picture;
 #[cfg(feature = "trees")]
 mod pieces;
 #[cfg(feature = "trees")]
 mod proofs;
+#[cfg(feature = "published")]
+pub mod published;
 #[cfg(feature = "roots")]
 mod refusal;
 #[cfg(feature = "roots")]

@@ -1,6 +1,7 @@
-//! Lists of sums, published sums and the lines of their output, for the package's command and the site: the parser of the tool.
+//! Lists of sums and the lines of their output, for the package's command and the site: the parser of the tool.
 
 use crate::abi::buffer;
+use crate::published::fields;
 use crate::refusal::{Class, Refusal};
 use crate::root_abi::answer;
 use crate::spec::text_of;
@@ -13,28 +14,25 @@ use mksum::{Algorithm, parse_size};
 use mksum_js_host::{OneThread, Pool, exports};
 use mksum_sums::choice::Choice;
 use mksum_sums::name::{self, Shown};
-use mksum_sums::published::Published;
 use mksum_sums::sum::{End, Style, line};
 use mksum_sums::sumfile::{Entry, Holds, Lines, Malformed, Source, alternatives};
 use mksum_sums::utf16::Text;
 use std::io::{BufReader, Cursor};
 
-/// A list that is read, and its last entry.
+/// A list that is read, its last entry, and the facts of the last choice, which most lists have alone.
 struct List {
     lines: Lines<BufReader<Text<Cursor<Vec<u8>>>>>,
     entry: Option<Entry>,
+    facts: Option<(Choice, bool, String)>,
 }
+
+/// The length of an answer about entries in bytes, after which no other is added: a call costs as much as reading some lines.
+const ENOUGH: usize = 1 << 16;
 
 static LISTS: OneThread<RefCell<Pool<List>>> = OneThread(RefCell::new(Pool::new()));
 
 fn lists<T>(act: impl FnOnce(&mut Pool<List>) -> T) -> T {
     act(&mut LISTS.0.borrow_mut())
-}
-
-/// Returns the fields of the input's first `len` bytes, of which each but the last ends in a newline.
-fn fields<const COUNT: usize>(len: u32) -> Result<[&'static [u8]; COUNT], Refusal> {
-    let all: Vec<_> = buffer(len).0.splitn(COUNT, |&byte| byte == b'\n').collect();
-    all.try_into().map_err(|_| Refusal::new(Class::Argument, "too few fields"))
 }
 
 /// Returns the choice of a format, perhaps with another hash, another leaf and another salt. Empty parts are those of the format.
@@ -79,52 +77,76 @@ fn opened(bytes: Vec<u8>, given: [&[u8]; 4], path: &[u8], bag: &[u8]) -> Result<
         }
     }
     let lines = Lines::new(BufReader::new(Text::new(Cursor::new(bytes))), source);
-    Ok(List { lines, entry: None })
+    Ok(List { lines, entry: None, facts: None })
 }
 
 impl List {
-    /// Returns the next entry of the list, its fields one a line:
+    /// Returns the next entries: the length of a text in four bytes, the text, and the paths of entries one after the other. The text has a
+    /// line for each, its fields with tabs between them:
     ///
-    /// - `entry`, the facts of its choice, the claimed root, the start and end of its range or two empty lines, the other formats that it
-    ///   may be of, the digits of its sum, whether one space stands before its path, whether its part size has to be found,
-    ///   the line's number, and its path;
+    /// - `entry`, the facts of its choice, the other formats that it may be of, the digits of its sum, the claimed root, the start and
+    ///   end of its range or two empty fields, whether one space stands before its path, whether its part size has to be found, the
+    ///   line's number, and the length of its path. An entry whose part size has to be found is the last one;
     /// - `malformed`, the number of the line, what is wrong as a word, and as a sentence;
+    /// - `failed`, and why the list cannot be read;
     /// - `end`, and the program whose signature the list holds.
-    fn next(&mut self) -> Result<Vec<u8>, Refusal> {
-        let next = self.lines.next_entry().map_err(|error| Refusal::new(Class::Argument, error))?;
+    fn next(&mut self) -> Vec<u8> {
+        let (mut text, mut paths) = (String::new(), Vec::new());
+        while self.add(&mut text, &mut paths) && text.len() + paths.len() < ENOUGH {}
+        [&(text.len() as u32).to_le_bytes(), text.as_bytes(), &paths].concat()
+    }
+
+    /// Appends the next entry. Returns whether another one may follow.
+    fn add(&mut self, text: &mut String, paths: &mut Vec<u8>) -> bool {
+        let next = self.lines.next_entry();
         let number = self.lines.number();
-        let entry = match next {
-            Some(Ok(entry)) => self.entry.insert(entry),
-            Some(Err(malformed)) => {
+        let (line, goes_on) = match next {
+            Ok(Some(Ok(entry))) => {
+                let guesses = entry.choice.guesses(&entry.claimed);
+                let claimed = entry.claimed.text(entry.choice.spec());
+                let [start, end] = entry.range.map_or_else(Default::default, |range| {
+                    [range.start.to_string(), range.end.map(|end| end.to_string()).unwrap_or_default()]
+                });
+                let (one_space, len) = (entry.one_space, entry.path.len());
+                let facts = self.facts(&entry.choice, entry.guessed);
+                let line =
+                    format!("entry\t{facts}\t{claimed}\t{start}\t{end}\t{one_space}\t{guesses}\t{number}\t{len}\n");
+                paths.extend_from_slice(&entry.path);
+                self.entry = Some(entry);
+                (line, !guesses)
+            }
+            Ok(Some(Err(malformed))) => {
                 let kind = match malformed {
                     Malformed::NoFormat => "format",
                     Malformed::NoPath => "path",
                     Malformed::Crc => "crc",
                     _ => "",
                 };
-                return Ok(format!("malformed\n{number}\n{kind}\n{malformed}").into());
+                (format!("malformed\t{number}\t{kind}\t{malformed}\n"), true)
             }
-            None => {
+            Ok(None) => {
                 let holds = match self.lines.holds() {
                     Some(Holds::Pgp) => "pgp",
                     Some(Holds::Signify) => "signify",
                     None => "",
                 };
-                return Ok(format!("end\n{holds}").into());
+                (format!("end\t{holds}\n"), false)
             }
+            Err(error) => (format!("failed\t{error}\n"), false),
         };
-        let spec = entry.choice.spec();
-        let [start, end] = entry.range.map_or_else(Default::default, |range| {
-            [range.start.to_string(), range.end.map(|end| end.to_string()).unwrap_or_default()]
-        });
-        let others = if entry.guessed { alternatives(spec).join(", ") } else { String::new() };
-        let (facts, claimed) = (facts(&entry.choice), entry.claimed.text(spec));
-        let (digits, one_space, guesses) =
-            (2 * spec.hash().size(), entry.one_space, entry.choice.guesses(&entry.claimed));
-        let head = format!(
-            "entry\n{facts}\n{claimed}\n{start}\n{end}\n{others}\n{digits}\n{one_space}\n{guesses}\n{number}\n"
-        );
-        Ok([head.as_bytes(), &entry.path].concat())
+        *text += &line;
+        goes_on
+    }
+
+    /// Returns the facts of an entry's choice, the other formats that it may be of, and the digits of its sum.
+    fn facts(&mut self, choice: &Choice, guessed: bool) -> &str {
+        if self.facts.as_ref().is_none_or(|(last, was_guessed, _)| (last, *was_guessed) != (choice, guessed)) {
+            let spec = choice.spec();
+            let others = if guessed { alternatives(spec).join(", ") } else { String::new() };
+            let text = format!("{}\t{others}\t{}", facts(choice).replace('\n', "\t"), 2 * spec.hash().size());
+            self.facts = Some((choice.clone(), guessed, text));
+        }
+        self.facts.as_ref().map_or("", |(_, _, text)| text)
     }
 
     /// Returns the formats in which a file of `len` bytes may have the last entry's root, one a line: the format, a tab, the root.
@@ -136,46 +158,7 @@ impl List {
     }
 }
 
-/// Returns a published sum and the formats in which a file of `len` bytes may have it, its fields one a line: the format that its text
-/// names, if it names one; its number of parts, if it has one; its text; then for each format `usual` or `unusual`, a tab, the format, a
-/// tab, and the root as the format prints it. Formats of directories are left out.
-fn facts_of_published(published: &Published, len: u64) -> String {
-    let Published { root, usual, unusual, is_named } = published;
-    let name = match &usual[..] {
-        [choice] if *is_named && unusual.is_empty() => choice.to_string(),
-        _ => String::new(),
-    };
-    let parts = root.parts().map(|parts| parts.to_string()).unwrap_or_default();
-    let mut text =
-        format!("{name}\n{parts}\n{}", usual.first().map(|choice| root.text(choice.spec())).unwrap_or_default());
-    for (word, choices) in [("usual", usual), ("unusual", unusual)] {
-        for choice in choices.iter().filter(|choice| choice.directory().is_none()) {
-            let specs = match root.parts() {
-                // Where no part size fits, there is no format.
-                Some(parts) if choice.guesses(root) => choice.spec().part_sizes(len, parts),
-                _ => [choice.spec().clone()].into(),
-            };
-            specs.iter().for_each(|spec| text += &format!("\n{word}\t{spec}\t{}", root.text(spec)));
-        }
-    }
-    text
-}
-
 exports! {
-    /// Answers the formats that the sum in the input's first `len` bytes can be of: see `facts_of_published`. With `in_line`, it may stand
-    /// in the line of a list. An error names what was expected.
-    fn published(len: u32, in_line: u32, size: f64) -> u32 {
-        answer(|_| {
-            let text = text_of(buffer(len).0)?;
-            let read = match in_line {
-                0 => Published::alone(text).map_err(|why| why.to_string()),
-                _ => Published::read(text, None),
-            };
-            let published = read.map_err(|why| Refusal::new(Class::Argument, name::printable(&why)))?;
-            Ok(facts_of_published(&published, size as u64))
-        })
-    }
-
     /// Answers the file that a list with the path in the input's first `len` bytes is about if its lines name none; nothing if its name
     /// says none.
     fn lone_file(len: u32) -> u32 {
@@ -197,9 +180,9 @@ exports! {
         })
     }
 
-    /// Answers the next entry of a list: see `List::next`.
+    /// Answers the next entries of a list: see `List::next`.
     fn list_next(number: u32) -> u32 {
-        answer(|_| lists(|lists| lists.get(number).next()))
+        answer(|_| Ok(lists(|lists| lists.get(number).next())))
     }
 
     /// Answers the formats in which a file of `len` bytes may have the root of a list's last entry: see `List::candidates`.
@@ -210,18 +193,6 @@ exports! {
     /// Frees a list.
     fn list_end(number: u32) {
         lists(|lists| drop(lists.take(number)));
-    }
-
-    /// Answers the root that the input's first `len` bytes give in a format, as the format prints it: its fields are the format and the
-    /// root, in any form in which roots are published.
-    fn root_given(len: u32) -> u32 {
-        answer(|_| {
-            let [format, root] = fields(len)?;
-            let choice = choice([format, b"", b"", b""])?;
-            let published = Published::read(text_of(root)?, Some(&choice));
-            let published = published.map_err(|why| Refusal::new(Class::Argument, why))?;
-            Ok(published.root.text(choice.spec()))
-        })
     }
 
     /// Answers the line of a root, tagged or not. The input's first `len` bytes are its fields: the tag, the root, and the path.

@@ -1,13 +1,14 @@
 //! A tree for Graphviz, left to right: `mksum -g FILE | dot -Tsvg`.
 
-use super::picture::{Child, Kind, Node, Picture};
 use crate::figures::grouped;
 use mksum_cli::name::Shown;
+use mksum_cli::picture::{Child, Kind, Node, Picture};
+use mksum_io::Input;
 use std::fmt::Write;
 
 /// The picture as a directed graph in the DOT language.
-pub fn text(picture: &Picture) -> String {
-    let title = format!("{} ({}) = {}", picture.root().spec(), Shown(&picture.path), picture.root());
+pub fn text(picture: &Picture, path: &Input) -> String {
+    let title = format!("{} ({}) = {}", picture.root().spec(), Shown(path), picture.root());
     let mut out = format!(
         "digraph mksum {{\n  graph [rankdir=LR, nodesep=0.12, ranksep=0.6, labelloc=t, fontname=\"monospace\", fontsize=12, \
          label={}];\n  node [shape=box, style=filled, fontname=\"monospace\", fontsize=10, color=\"#3b5b7a\"];\n  edge \

@@ -1,7 +1,8 @@
 //! A tree as one JSON object, parents before children.
 
-use super::picture::{Child, Kind, Node, Picture};
 use crate::json::line;
+use mksum_cli::picture::{Child, Kind, Node, Picture};
+use mksum_io::Input;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -32,13 +33,13 @@ struct Record {
 }
 
 /// The picture as a line of JSON.
-pub fn text(picture: &Picture) -> String {
+pub fn text(picture: &Picture, path: &Input) -> String {
     let mut nodes = Vec::new();
     add(&mut nodes, &picture.tree, picture.root().spec().shape());
     let root = picture.root();
     let format = root.spec().to_string();
     let tree = Tree { kind: "graph", format, length: root.len(), root: root.to_string(), nodes };
-    String::from_utf8(line(&picture.path, tree)).expect("JSON is UTF-8")
+    String::from_utf8(line(path, tree)).expect("JSON is UTF-8")
 }
 
 fn add(nodes: &mut Vec<Record>, node: &Node, shape: mksum::Shape) {

@@ -2,8 +2,6 @@
 
 mod dot;
 mod json;
-mod picture;
-mod svg;
 mod watched;
 
 use crate::args::{GraphStyle, Run};
@@ -12,8 +10,12 @@ use crate::print::report_read_error;
 use crate::tool::Tool;
 use crate::walk::{Rules, length};
 use mksum::Spec;
+use mksum_cli::name::Shown;
+use mksum_cli::picture::{Picture, TooLarge, svg};
 use mksum_io::{Error, File, Input};
-use picture::{Picture, TooLarge};
+
+/// The lowest nodes of a picture whose depth was not chosen: what still fits a page.
+const LOWEST: usize = 64;
 
 /// Draws the tree of each file in each format.
 pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
@@ -46,9 +48,9 @@ fn draw(tool: &Tool, args: &Run, style: GraphStyle, input: &Input, spec: &Spec) 
     match picture(tool, args, input, spec) {
         Ok(picture) => {
             let text = match style {
-                GraphStyle::Dot => dot::text(&picture),
-                GraphStyle::Svg => svg::text(&picture),
-                GraphStyle::Json => json::text(&picture),
+                GraphStyle::Dot => dot::text(&picture, input),
+                GraphStyle::Svg => svg::text(&picture, Shown(input)),
+                GraphStyle::Json => json::text(&picture, input),
             };
             tool.console.print(text.as_bytes());
             tool.console.flush();
@@ -66,7 +68,7 @@ enum Failure {
 
 fn picture(tool: &Tool, args: &Run, path: &Input, spec: &Spec) -> Result<Picture, Failure> {
     let file = File::open(path, &tool.options).map_err(Failure::Input)?;
-    let mut picture = Picture::plan(path, spec, file.len(), args.graph_depth).map_err(Failure::TooLarge)?;
+    let mut picture = Picture::plan(spec, file.len(), args.graph_depth, LOWEST).map_err(Failure::TooLarge)?;
     let root = watched::root(&file, spec, &mut picture.tree).map_err(Failure::Input)?;
     file.finish().map_err(Failure::Input)?;
     picture.crown(root);

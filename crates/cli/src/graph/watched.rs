@@ -1,7 +1,7 @@
 //! A file whose tree is observed while it is joined.
 
-use super::picture::Node;
 use mksum::{Digest, Digests, Role, Root, Spec, Subtree, Subtrees};
+use mksum_cli::picture::Node;
 use mksum_io::{Error, File};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};

@@ -122,12 +122,12 @@ impl Source {
 
     /// Returns this source with what the name of the sum file at `path` says about hashes and files.
     pub fn at(self, path: &Path) -> Self {
-        let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let known = |end: &str| {
             let word = end.strip_suffix("sum").unwrap_or(end);
             HASHES.iter().any(|(_, words)| words.contains(&word)) || rare().any(|family| family.name == word)
         };
-        let lone = path.extension().is_some_and(|end| known(&end.to_string_lossy().to_lowercase()));
+        let lone = path.extension().is_some_and(|end| known(&end.to_string_lossy().to_ascii_lowercase()));
         let lone = lone.then(|| name::bytes(&path.with_extension("")).to_vec());
         Source { hashes: hashes(&name), sfv: name.ends_with(".sfv"), lone, ..self }
     }

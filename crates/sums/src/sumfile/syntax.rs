@@ -289,9 +289,11 @@ fn tool_tag(tag: &str) -> String {
 /// A root's text as mksum writes it: `cksum --base64` has plain sums in base64.
 pub fn root_text<'a>(choice: &Choice, root: &'a str) -> Cow<'a, str> {
     let size = choice.spec().hash().size();
-    let base64 = root.len() == size.div_ceil(3) * 4 && choice.spec().family().tag.is_some();
+    if root.len() != size.div_ceil(3) * 4 || choice.spec().family().tag.is_none() {
+        return root.into();
+    }
     match Base64::decode_vec(root) {
-        Ok(digest) if base64 && digest.len() == size => base16ct::lower::encode_string(&digest).into(),
+        Ok(digest) if digest.len() == size => base16ct::lower::encode_string(&digest).into(),
         _ => root.into(),
     }
 }

@@ -1,12 +1,14 @@
 // What an outboard says about a file: intact, or its damaged ranges, and their repair.
 import { damagedBytes } from "../damage/compare.js";
+import { loaded } from "../engine.js";
+import { tool } from "../internal.js";
+import { messageOf } from "../hashing/messages.js";
 import { counted, grouped, rangeText } from "../text/sizes.js";
 import { announce } from "./announce.js";
 import { damageStrip } from "./damage-strip.js";
-import { planPicture } from "../tree/picture.js";
-import { treeSvg } from "../tree/svg.js";
 import { make } from "./dom.js";
 import { repairPart } from "./repair-part.js";
+import { treePicture } from "./tree-picture.js";
 import { badge } from "./verdict.js";
 
 /** @typedef {import("../workspace.js").Item} Item @typedef {import("../workspace.js").Workspace} Workspace */
@@ -40,9 +42,13 @@ export function damagePart(item, workspace) {
         if (intact) return;
         if (ranges.length > 0) {
             element.append(damageStrip(outboard.len, ranges, item.path));
-            const picture = make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": `Tree of ${item.path} with its damage` }, treeSvg(planPicture(outboard.spec.text, outboard.len), item.path, outboard.root, ranges));
+            const label = `Tree of ${item.path} with its damage`;
+            const picture = make("div", { class: "picture", tabindex: "0", role: "group", "aria-label": label });
             element.append(make("details", { open: true }, make("summary", {}, "Tree with its damage"), picture));
-            showDamage(picture);
+            void loaded().then(() => {
+                picture.append(treePicture(tool.treeSvg(outboard.bytes, item.path, ranges), label));
+                showDamage(picture);
+            }).catch((error) => picture.append(make("p", { class: "problem" }, messageOf(item.path, error))));
         }
         element.append(repairPart(item, comparison, workspace));
     };

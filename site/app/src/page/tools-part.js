@@ -1,17 +1,17 @@
 // What can be made of a file: an outboard, a proof, a picture of its tree.
 import { Outboard, Proof, keepOf } from "mksum/fetch";
 import { parsedRange } from "../damage/ranges.js";
-import { withPool } from "../engine.js";
+import { loaded, withPool } from "../engine.js";
 import { Watched } from "../files/watch.js";
 import { isAbort, messageOf } from "../hashing/messages.js";
+import { tool } from "../internal.js";
 import { canonical } from "../known/checks.js";
-import { planPicture } from "../tree/picture.js";
-import { svgText, treeSvg } from "../tree/svg.js";
 import { grouped, size } from "../text/sizes.js";
 import { announce } from "./announce.js";
 import { copyButton } from "./copy-button.js";
 import { button, make } from "./dom.js";
 import { baseName, save } from "./save.js";
+import { treePicture } from "./tree-picture.js";
 
 /** @typedef {import("../workspace.js").Item} Item @typedef {import("../workspace.js").Workspace} Workspace */
 
@@ -90,15 +90,14 @@ export function toolsPart(item, workspace) {
 
     const drawTree = async () => {
         const spec = format.value;
-        await run(`Drawing the tree of ${item.path}`, async (options) => {
-            const plan = planPicture(spec, item.size);
-            const outboard = await keepOf(spec, plan.unit, item.file, options);
-            plan.fill(outboard);
-            picture.replaceChildren(treeSvg(plan, item.path, Outboard.open(outboard).root, item.comparison?.ranges));
+        let svg = "";
+        const succeeded = await run(`Drawing the tree of ${item.path}`, async (options) => {
+            await loaded();
+            svg = tool.treeSvg(await keepOf(spec, tool.pictureUnit(spec, item.size), item.file, options), item.path, item.comparison?.ranges);
         });
-        const svg = picture.querySelector("svg");
-        if (!svg) return;
-        out.replaceChildren(button("Save as SVG", () => save(new Blob([svgText(svg)], { type: "image/svg+xml" }), `${baseName(item.path)}.svg`)));
+        if (!succeeded) return;
+        picture.replaceChildren(treePicture(svg, `Tree of ${item.path} in ${spec}`));
+        out.replaceChildren(button("Save as SVG", () => save(new Blob([svg], { type: "image/svg+xml" }), `${baseName(item.path)}.svg`)));
         announce("The tree is drawn");
     };
 

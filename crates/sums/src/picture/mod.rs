@@ -1,17 +1,17 @@
-//! What of a tree is shown, and what is left out.
+//! Pictures of trees: what is shown, and what is left out.
+
+pub mod svg;
 
 use crate::extent::leaves;
 use crate::figures::grouped;
 use base16ct::lower::encode_string;
 use mksum::{Root, Shape, Spec, Subtree, format_size};
-use mksum_io::Input;
 use std::fmt;
+use std::ops::Range;
 
 /// The part of a file's tree that is shown.
 #[derive(Debug)]
 pub struct Picture {
-    /// The file.
-    pub path: Input,
     root: Option<Root>,
     /// The tree from its top.
     pub tree: Node,
@@ -26,8 +26,10 @@ pub struct Node {
     pub kind: Kind,
     /// The leaves under it.
     pub leaves: u64,
-    /// The node's digest, once the file was hashed.
+    /// The node's digest; empty where it is unknown.
     pub digest: Vec<u8>,
+    /// Whether bytes under it are damaged; of a node with children that are shown, these tell.
+    pub is_damaged: bool,
     /// What is shown under it; nothing for a leaf, and where the picture ends.
     pub children: Vec<Child>,
 }
@@ -66,8 +68,6 @@ impl fmt::Display for TooLarge {
     }
 }
 
-/// The lowest nodes of a picture whose depth nobody chose: what still fits a page.
-const LOWEST: usize = 64;
 /// The nodes of a picture, at the most.
 const MOST: usize = 50_000;
 /// Nodes with more children show only the first and the last of them.
@@ -78,11 +78,11 @@ const LAST: u64 = 4;
 const SHORT: usize = 12;
 
 impl Picture {
-    /// The picture of `len` bytes, without digests yet.
+    /// The picture of `len` bytes, without digests yet: `depth` levels below the top, or as many as have at most `lowest` nodes at their ends.
     ///
     /// # Errors
     /// If `depth` asks for too many nodes.
-    pub fn plan(path: &Input, spec: &Spec, len: u64, depth: Option<u32>) -> Result<Picture, TooLarge> {
+    pub fn plan(spec: &Spec, len: u64, depth: Option<u32>, lowest: usize) -> Result<Picture, TooLarge> {
         let shape = spec.shape();
         let top = if len == 0 { Subtree { start: 0, len: 0, level: 0 } } else { shape.root(len) };
         let plan = |depth| Planner { shape, room: MOST }.node(top, depth, Kind::Root);
@@ -92,14 +92,14 @@ impl Picture {
                 let mut tree = plan(1)?;
                 for depth in 2..=top.level {
                     match plan(depth) {
-                        Ok(deeper) if deeper.lowest() <= LOWEST => tree = deeper,
+                        Ok(deeper) if deeper.lowest() <= lowest => tree = deeper,
                         _ => break,
                     }
                 }
                 tree
             }
         };
-        Ok(Picture { path: path.into(), root: None, tree })
+        Ok(Picture { root: None, tree })
     }
 
     /// Takes in the root: it is the digest at the top of the tree, or sealed over that with the file's length (fs-verity).
@@ -110,7 +110,19 @@ impl Picture {
         self.root = Some(root);
     }
 
+    /// Marks the lowest nodes that have bytes in one of these ranges, which are sorted and do not overlap.
+    pub fn mark_damage(&mut self, ranges: &[Range<u64>]) {
+        self.tree.for_each(&mut |node| {
+            let first = ranges.partition_point(|range| range.end <= node.subtree.start);
+            let is_hit = ranges.get(first).is_some_and(|range| range.start < node.subtree.end());
+            node.is_damaged = node.children.is_empty() && is_hit;
+        });
+    }
+
     /// The file's root.
+    ///
+    /// # Panics
+    /// Before [`Picture::crown`].
     pub fn root(&self) -> &Root {
         self.root.as_ref().expect("the file was hashed")
     }
@@ -118,7 +130,7 @@ impl Picture {
     /// The root where it is a node of its own: its label and its tooltip.
     pub fn seal(&self) -> Option<(String, String)> {
         let (root, text) = (self.root(), self.root().to_string());
-        let label = format!("root\n{}…", &text[..SHORT]);
+        let label = format!("root\n{}", short(&text));
         (self.tree.kind == Kind::Top)
             .then(|| (label, format!("{text} (over the top node and {} bytes of length)", root.len())))
     }
@@ -135,7 +147,7 @@ impl Planner {
         let children = if depth == 0 || subtree.level == 0 { Vec::new() } else { self.children(subtree, depth - 1)? };
         let leaves = if subtree.len == 0 && kind == Kind::Root { 0 } else { leaves(self.shape, subtree) };
         let kind = if kind == Kind::Inner && subtree.level == 0 { Kind::Leaf } else { kind };
-        Ok(Node { subtree, kind, leaves, digest: Vec::new(), children })
+        Ok(Node { subtree, kind, leaves, digest: Vec::new(), is_damaged: false, children })
     }
 
     fn children(&mut self, parent: Subtree, depth: u32) -> Result<Vec<Child>, TooLarge> {
@@ -204,7 +216,7 @@ impl Node {
     /// What is written on it: two lines.
     pub fn label(&self) -> String {
         let (start, end) = (format_size(self.subtree.start), format_size(self.subtree.end()));
-        format!("{} · {start}..{end}\n{}…", self.caption(), &self.hex()[..SHORT])
+        format!("{} · {start}..{end}\n{}", self.caption(), short(&self.hex()))
     }
 
     /// What it is, in a word or two.
@@ -223,6 +235,12 @@ impl Node {
     /// Everything about it.
     pub fn tooltip(&self) -> String {
         let (start, end) = (self.subtree.start, self.subtree.end());
-        format!("{} ({} bytes {start}..{end})", self.hex(), self.caption())
+        let damaged = if self.is_damaged { ", damaged" } else { "" };
+        format!("{} ({} bytes {start}..{end}{damaged})", self.hex(), self.caption())
     }
+}
+
+/// The first digits of a digest, or all of a short one.
+fn short(hex: &str) -> String {
+    hex.get(..SHORT).map_or_else(|| hex.into(), |digits| format!("{digits}…"))
 }
