@@ -7,7 +7,7 @@ use crate::{
     messages::Messages,
     words::Words,
 };
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 /// The distance between the waiting chunks of two messages, in bytes. It is skewed: see [`Messages`].
 const STRIDE: usize = CHUNK + 64;
@@ -21,7 +21,7 @@ const WAITING: usize = 4096;
 pub(crate) struct Trees {
     cpu: Cpu,
     /// The parts of the [`Key`], if there is one.
-    key: Option<(Words, u32)>,
+    key: Option<Box<(Words, u32)>>,
     count: usize,
     /// The number of whole chunks of each message that are in `stack`.
     done: u64,
@@ -47,11 +47,11 @@ impl Trees {
     pub fn with_key(key: Option<(Words, u32)>, cpu: Cpu, count: usize) -> Self {
         let room = (WAITING / count.max(1)).clamp(4, 512) + 1;
         let (stack, waiting, chunks) = (Vec::new(), Vec::new(), vec![0; count * STRIDE]);
-        Trees { cpu, key, count, done: 0, stack, waiting, waits: 0, room, fill: 0, chunks }
+        Trees { cpu, key: key.map(Box::new), count, done: 0, stack, waiting, waits: 0, room, fill: 0, chunks }
     }
 
     fn key(&self) -> Key<'_> {
-        self.key.as_ref().map(|(words, flag)| (words, *flag))
+        self.key.as_deref().map(|(words, flag)| (words, *flag))
     }
 
     pub fn count(&self) -> usize {
@@ -190,7 +190,8 @@ impl Trees {
             }
         }
         let waiting = self.waiting.chunks_exact(self.room).nth(index).unwrap_or_default().to_vec();
-        Trees { count: 1, stack, waiting, chunks: self.chunks[index * STRIDE..][..STRIDE].to_vec(), ..*self }
+        let (key, chunks) = (self.key.clone(), self.chunks[index * STRIDE..][..STRIDE].to_vec());
+        Trees { count: 1, key, stack, waiting, chunks, ..*self }
     }
 
     /// The number of bytes of each message.
