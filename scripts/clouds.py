@@ -381,6 +381,30 @@ class Cloud:
 class WithGoogle(Cloud, stores.Place):
     kind = Google
 
+    def test_a_malformed_service_account_is_an_error_of_one_line(self):
+        import mksum
+
+        account = {"client_email": "a@b", "private_key": "not a key", "private_key_id": "1"}
+        nowhere = {"gcs_base_url": "no server", "disable_oauth": True}
+        key, file, server = "GOOGLE_SERVICE_ACCOUNT_KEY", "GOOGLE_SERVICE_ACCOUNT", "GOOGLE_BASE_URL"
+        for settings, words in (
+            ({key: "{}"}, f"{key} is not the JSON of a service account: .*client_email"),
+            ({key: "{"}, f"{key} is not the JSON of a service account: EOF"),
+            ({key: json.dumps(account)}, f"the credentials in {key} cannot be used: .*pem"),
+            ({key: json.dumps(account | nowhere), server: ""}, f"the endpoint 'no server' .gcs_base_url in {key}. is no URL"),
+            ({file: "/nowhere", key: ""}, f"{file} is '/nowhere': the file cannot be read: No such file"),
+            ({file: json.dumps(account), key: ""}, f"{file} is a key: expected the path of its file; set {key}$"),
+            ({file: "/nowhere"}, f"{file} and {key} are both set: unset one"),
+            ({"GOOGLE_BEARER_TOKEN": "a\nb"}, "GOOGLE_BEARER_TOKEN has a newline"),
+        ):
+            environment = {name: value for name, value in (self.there | settings).items() if value}
+            self.wrong(stores.run(self.url("big"), environment=environment), words)
+            for name in (key, file, server, "GOOGLE_BEARER_TOKEN"):
+                os.environ.pop(name, None)
+            os.environ.update({name: value for name, value in environment.items() if name.startswith("GOOGLE_")})
+            with self.assertRaisesRegex(mksum.RefusedError, words):
+                mksum.file_root(self.url("big"))
+
 
 class WithAzure(Cloud, stores.Place):
     kind = Azure

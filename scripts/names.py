@@ -88,7 +88,7 @@ def constructors(old):
     """Returns the constructors of Python: a new one's description is its name, which a person may write out."""
     described = dict(re.findall(r'^    (\w+), "(.*)";$', old, re.M))
     labels = {identifier(name): label for name, label in SUMS.items()}
-    return "".join(f'    {name}, "{described.get(name) or labels.get(name, name)}";\n' for name in PYTHON)
+    return "".join(f'    {name}, "{described.get(name) or labels.get(name, name)}";\n' for name in PLAIN)
 
 
 def labels(names):
@@ -100,6 +100,8 @@ def labels(names):
 # The order of pages and vectors: the oldest first, as the rows stand there.
 VECTORS = sorted(ANY_HASH, key=lambda name: list(HASHES).index(name))
 PACKAGE = "bindings/python/python/mksum"
+# Constructors of Python that differ in their names alone.
+PLAIN = [name for name in PYTHON if name != "blake3"]
 HEADER = ' * "blake3". Among them are the hashes '
 SIGNATURE = 'data: ReadableBuffer = b"", *, usedforsecurity: bool = True) -> Hasher: ...'
 # The features of the hashes, by the number of the first; and of those that the tree leaves out where programs do.
@@ -115,7 +117,7 @@ LISTS = [
     (f"{PACKAGE}/__init__.py", "from mksum._mksum import (\n", ")", lambda old: names_of_python(old, "")),
     (f"{PACKAGE}/__init__.py", "__all__ = [\n", "]", lambda old: names_of_python(old, '"')),
     (f"{PACKAGE}/_mksum.pyi", f"def new(name: Format, {SIGNATURE}\n", "@overload", lambda _: "".join(
-        f"def {name}({SIGNATURE}\n" for name in PYTHON)),
+        f"def {name}({SIGNATURE}\n" for name in PLAIN)),
     ("bindings/python/src/hasher.rs", "\nconstructors! {\n", "}\n", constructors),
     ("crates/lanes/Cargo.toml", 'default = ["std", "many", ', "]", lambda _: ", ".join(f'"{name}"' for name in ALL_FEATURES)),
     ("crates/lanes/Cargo.toml", "need not carry all.\n", "# ", lambda _: "".join(f"{name} = []\n" for name in ALL_FEATURES)),

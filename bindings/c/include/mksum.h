@@ -544,7 +544,8 @@ mksum_status mksum_catalogue_update(const char *directory, const char *catalogue
 /* Compares the content of the files with the roots in the catalogue; what was not verified for longest comes first, and the catalogue
  * remembers what was found intact, and when. `seconds` ends it after that time, and `share` after that share of all bytes, 0.0 to 1.0;
  * the next call goes on from there. One of them must be 0; if both are, all is verified. `each` receives every file that was looked
- * at: intact, damaged, damaged tree, busy, unreadable; and what is not verified: changed, new, gone. */
+ * at: intact, damaged, damaged tree, busy, unreadable; and what is not verified: changed, new, gone. It fails if there was no file to
+ * verify. */
 mksum_status mksum_catalogue_verify(const char *directory, const char *catalogue, double seconds, double share,
                                     const mksum_options *options, mksum_each_entry *each, void *context);
 

@@ -302,8 +302,8 @@ impl Catalogue {
     ///
     /// Raises:
     ///     ValueError: A budget or a sample is out of its range, or both are given.
-    ///     RefusedError, CatalogueError, FileError, StoppedError, KeyboardInterrupt: As for `status`. What was found intact until
-    ///         then is remembered.
+    ///     CatalogueError: Also if nothing was verified, since no file but new ones is there.
+    ///     RefusedError, FileError, StoppedError, KeyboardInterrupt: As for `status`. What was found intact until then is remembered.
     #[pyo3(signature = (*, budget = None, sample = None, threads = None, on_progress = None, stop = None))]
     fn verify<'py>(
         &self,

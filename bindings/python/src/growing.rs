@@ -4,8 +4,8 @@ use crate::spec::is_sum;
 use crate::watched::{CHUNK, Watched, go_on};
 use mksum::ordered::ordered;
 use mksum::{
-    Digest, Digests, Error, Frontier, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Plan, Role, Root, Spec,
-    Subtree, Subtrees,
+    Digest, Digests, Error, Frontier, KeyedBlake3, LeafHasher, MAX_LEN, Memory, Messages, NeedsLength, Plan, Role,
+    Root, Spec, Subtree, Subtrees,
 };
 use mksum_io::{Stop, available_threads};
 
@@ -53,6 +53,8 @@ pub enum Growing {
     Sum(Spec, LeafHasher, u64),
     /// A tree.
     Tree(Box<Frontier>),
+    /// BLAKE3 with a key, or a derived key; and the number of bytes.
+    Keyed(Spec, KeyedBlake3, u64),
 }
 
 impl Growing {
@@ -78,13 +80,23 @@ impl Growing {
                 Ok(())
             }
             Growing::Tree(frontier) => append(frontier, bytes, stop),
+            Growing::Keyed(spec, hash, len) => {
+                let all = *len + bytes.len() as u64;
+                spec.shape().check(all)?;
+                for chunk in bytes.chunks(CHUNK) {
+                    go_on(stop)?;
+                    hash.update(chunk);
+                }
+                *len = all;
+                Ok(())
+            }
         }
     }
 
     /// The bytes so far.
     pub fn position(&self) -> u64 {
         match self {
-            Growing::Sum(_, _, len) => *len,
+            Growing::Sum(_, _, len) | Growing::Keyed(_, _, len) => *len,
             Growing::Tree(frontier) => frontier.position(),
         }
     }
@@ -94,6 +106,7 @@ impl Growing {
         match self {
             Growing::Sum(spec, hasher, len) => Ok(spec.seal(hasher.clone().finish_one(Role::Root), *len)),
             Growing::Tree(frontier) => frontier.root(),
+            Growing::Keyed(spec, hash, len) => Ok(spec.seal(Digest::new(&hash.clone().finish()), *len)),
         }
     }
 }

@@ -6,8 +6,9 @@ use crate::errors;
 use crate::growing::{self, Growing};
 use crate::spec::{self, Format};
 use crate::watched::SHORT;
-use mksum::Digest;
+use mksum::{Digest, KeyedBlake3};
 use mksum_io::Stop;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use std::sync::{Mutex, MutexGuard};
@@ -48,7 +49,12 @@ impl Hasher {
         if !spec.family().streams() {
             return Err(errors::join(py, &spec, mksum::NeedsLength.into()));
         }
-        let mut state = State { held: Held::Nothing, growing: None, digest: None };
+        Self::begin_with(py, spec, None, data)
+    }
+
+    /// A hash object whose state before the first byte is `growing`, if it has a key.
+    fn begin_with(py: Python<'_>, spec: mksum::Spec, growing: Option<Growing>, data: Data<'_>) -> PyResult<Self> {
+        let mut state = State { held: Held::Nothing, growing: growing.map(Box::new), digest: None };
         state.append(py, &spec, data)?;
         Ok(Hasher { spec, state: Mutex::new(state) })
     }
@@ -209,6 +215,45 @@ pub fn new(py: Python<'_>, name: Format, data: Data<'_>, usedforsecurity: bool) 
     Hasher::begin(py, name.0, data)
 }
 
+/// Returns a hash object of BLAKE3 with 32 bytes (the BLAKE3 paper, 2), with the arguments that the package `blake3` has for keys.
+///
+/// Args:
+///     data: The first bytes: any contiguous object with the buffer protocol.
+///     key: For a keyed hash, 32 bytes. Bytes are then hashed on one core.
+///     derive_key_context: For a key that is derived from the bytes, a text that is used for nothing else. As `key`, and not
+///         together with it.
+///     usedforsecurity: Accepted as hashlib does, and ignored.
+///
+/// Raises:
+///     ValueError: The key has not 32 bytes, or there are a key and a context.
+#[pyfunction]
+#[pyo3(
+    signature = (data = Data::Nothing, *, key = None, derive_key_context = None, usedforsecurity = true),
+    text_signature = "(data=b'', *, key=None, derive_key_context=None, usedforsecurity=True)"
+)]
+pub fn blake3(
+    py: Python<'_>,
+    data: Data<'_>,
+    key: Option<Data<'_>>,
+    derive_key_context: Option<&str>,
+    usedforsecurity: bool,
+) -> PyResult<Hasher> {
+    let _ = usedforsecurity;
+    let spec = spec::named(py, "blake3")?;
+    let hash = match (key, derive_key_context) {
+        (None, None) => return Hasher::begin(py, spec, data),
+        (Some(key), None) => {
+            let key = key.with(py, |bytes| <[u8; 32]>::try_from(bytes).map_err(|_| bytes.len()));
+            KeyedBlake3::new(&key.map_err(|len| PyValueError::new_err(format!("key has {len} bytes: expected 32")))?)
+        }
+        (None, Some(context)) => KeyedBlake3::derive(context),
+        (Some(_), Some(_)) => {
+            return Err(PyValueError::new_err("key and derive_key_context cannot be used together"));
+        }
+    };
+    Hasher::begin_with(py, spec.clone(), Some(Growing::Keyed(spec, hash, 0)), data)
+}
+
 /// A function for each hash and format whose name is one in Python, with the format's defaults.
 macro_rules! constructors {
     ($($name:ident, $about:literal;)*) => {
@@ -247,7 +292,6 @@ constructors! {
     rfc6962, "Certificate Transparency's tree (RFC 9162, 2.1; spec/rfc6962.md)";
     plain, "a binary tree without prefixes (spec/plain.md)";
     glacier, "Amazon Glacier's tree hash (spec/glacier.md)";
-    blake3, "BLAKE3 with 32 bytes, without a key (the BLAKE3 paper, 2)";
     blake3_pairs, "BLAKE3 of pairs over 2^k digests (spec/blake3-pairs.md)";
     btv2, "BitTorrent v2's pieces root (BEP 52; spec/btv2.md)";
     fsverity, "Linux fs-verity's file digest (spec/fsverity.md)";

@@ -738,3 +738,13 @@ def test_twins_of_catalogues(photos: pathlib.Path) -> None:
         assert states(await aio.repair_catalogue(catalogue, copy)) == {"1": "repaired"}
 
     asyncio.run(all_of_them())
+
+
+def test_a_catalogue_without_files_is_not_verified(tmp_path: pathlib.Path) -> None:
+    catalogue = mksum.Catalogue.keep(tmp_path, "sha256")
+    for _ in range(2):
+        with pytest.raises(mksum.CatalogueError, match="nothing was verified: it has no files to read"):
+            catalogue.verify()
+        (tmp_path / "new").write_bytes(b"x")
+    catalogue.update()
+    assert catalogue.verify()["intact"] == 1

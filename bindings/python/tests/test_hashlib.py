@@ -79,6 +79,31 @@ def test_slices_do_not_matter(name: str) -> None:
         assert (frontier.position, frontier.format) == (min(start, len(data)), str(mksum.Spec(name)))
 
 
+def test_blake3_has_keys() -> None:
+    key, context = bytes(range(32)), "mksum 2026-11-27 a test"
+    for length in [0, 1, 1024, 1025, 2048, 100_001, 5_000_000]:
+        data = noise(length)
+        for ours, theirs in (
+            (mksum.blake3(data, key=key), blake3.blake3(data, key=key)),
+            (mksum.blake3(data, derive_key_context=context), blake3.blake3(data, derive_key_context=context)),
+            (mksum.blake3(data, key=bytearray(key)), blake3.blake3(data, key=key)),
+        ):
+            assert ours.digest() == theirs.digest()
+            for piece in (b"", b"x", data):
+                copy = ours.copy()
+                ours.update(piece)
+                theirs.update(piece)
+                assert ours.hexdigest() == theirs.hexdigest() and len(copy.digest()) == ours.digest_size == 32
+    assert mksum.blake3(b"x", key=key).digest() != mksum.blake3(b"x").digest() == mksum.blake3(b"x", key=None).digest()
+    for short in (b"", b"x" * 31, b"x" * 33):
+        with pytest.raises(ValueError, match=f"key has {len(short)} bytes: expected 32"):
+            mksum.blake3(b"", key=short)
+    with pytest.raises(ValueError, match="key and derive_key_context cannot be used together"):
+        mksum.blake3(b"", key=key, derive_key_context=context)
+    with pytest.raises(TypeError, match="encode it first"):
+        mksum.blake3(b"", key="k" * 32)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("exponent", range(0, 24, 3))
 def test_blake3_is_blake3(exponent: int) -> None:
     for length in {(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1}:

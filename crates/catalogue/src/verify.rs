@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// If the directory or the catalogue cannot be read or written, or the work is stopped. What was found until then is remembered.
+/// If there is nothing to verify: no file was intact, and no finding but `New` says why.
 ///
 /// Returns the bytes of all files that could be verified: those that show no change and have a root.
 pub fn verify(
@@ -44,12 +45,21 @@ pub fn verify(
     let (step, last) = (Step { bytes: Step::LEAST }, Instant::now());
     let mut verifying =
         Verifying { catalogue, scope: &scope, specs, options, left, step, good: Vec::new(), goes_on: false, last };
+    let mut is_any = false;
+    let each = &mut |finding: Finding| {
+        is_any |= finding.state != State::New;
+        each(finding);
+    };
     let done = match effort {
         Effort::All => verifying.all(each),
         _ => verifying.least_recent(effort, each),
     };
     let written = verifying.write();
-    done.and_then(|total| written.map(|()| total))
+    let total = done.and_then(|total| written.map(|()| total))?;
+    match is_any {
+        true => Ok(total),
+        false => Err(Error::refused(catalogue.input().clone(), "nothing was verified: it has no files to read")),
+    }
 }
 
 /// Returns the row of a file that can be verified, or else the row of the entry, if it has one. A new entry or one that is gone may be a

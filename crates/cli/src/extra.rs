@@ -3,7 +3,7 @@
 use crate::args::Directories;
 use crate::tool::Tool;
 use crate::walk::Rules;
-use mksum_io::Input;
+use mksum_io::{EntryKind, Input};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -36,15 +36,18 @@ impl Listed {
     /// # Errors
     /// If a glob of `rules` is not valid.
     pub fn find(&self, tool: &Tool, rules: &Directories, found: &mut dyn FnMut(&Path)) -> Result<u64, String> {
-        let rules = Rules::new(&Directories { recursive: true, ..rules.clone() }, None)?;
+        // A directory without files has none that is not listed.
+        let rules = Rules::new(&Directories { recursive: true, ..rules.clone() }, None)?.with_others();
         let mut count = 0;
         for (place, folder) in &self.folders {
             // A folder within another is searched with that.
             if place.ancestors().skip(1).any(|above| self.folders.contains_key(above)) {
                 continue;
             }
-            for file in rules.walk(&[folder.into()]) {
+            let mut walk = rules.walk(&[folder.into()]);
+            while let Some(file) = walk.next() {
                 let path = match file {
+                    Ok(_) if walk.kind() != EntryKind::File => continue,
                     Ok(Input::File(path)) => path,
                     Ok(Input::Stdin | Input::Url(_)) => continue,
                     Err((path, reason)) => {

@@ -25,10 +25,10 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     };
     tool.console.use_json(args.json);
     let window = args.range.map(window);
-    let inputs = match args.list().map(|(list, end)| Names::open(list, end).map_err(|error| (list, error))) {
+    let inputs = match args.list().map(|(list, end)| (list, Names::open(list, end))) {
         None => rules.walk(&args.files),
-        Some(Ok(names)) => rules.walk_names(names),
-        Some(Err((list, error))) => {
+        Some((list, Ok(names))) => rules.walk_names(list, names),
+        Some((list, Err(error))) => {
             tool.console.error(list, &reason(&error));
             return tool.console.exit();
         }
@@ -86,7 +86,7 @@ fn lengths(
             Some((list, end)) => {
                 let file = list.as_os_str() != "-" && std::fs::metadata(&list).is_ok_and(|metadata| metadata.is_file());
                 match if file { Names::open(&list, end).ok() } else { None } {
-                    Some(names) => rules.walk_names(names),
+                    Some(names) => rules.walk_names(&list, names),
                     None => return Box::new([None].into_iter()),
                 }
             }

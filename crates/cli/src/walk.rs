@@ -28,6 +28,9 @@ pub struct Rules {
     skipped: Arc<AtomicU64>,
 }
 
+/// To hash nothing is no success: where somebody looks for files, none is an error.
+const NOTHING: &str = "no files to read";
+
 /// A file that cannot be hashed, and why.
 pub type Unreachable = (Input, String);
 
@@ -73,9 +76,15 @@ impl Rules {
         self.walk_through(Box::new(arguments.into_iter().map(Ok)), skips)
     }
 
-    /// The inputs that these names lead to, as [`walk`](Rules::walk) has them; none if there are no names.
-    pub fn walk_names(&self, names: impl Iterator<Item = Result<Input, Unreachable>> + Send + 'static) -> Walk {
-        self.walk_through(Box::new(names), is_part_of_outboard)
+    /// The inputs that the names in `list` lead to, as [`walk`](Rules::walk) has them.
+    pub fn walk_names(
+        &self,
+        list: &Path,
+        names: impl Iterator<Item = Result<Input, Unreachable>> + Send + 'static,
+    ) -> Walk {
+        let mut names = names.peekable();
+        let none = names.peek().is_none().then(|| Err((Input::parse(list), NOTHING.into())));
+        self.walk_through(Box::new(none.into_iter().chain(names)), is_part_of_outboard)
     }
 
     fn walk_through(&self, arguments: Arguments, skips: fn(&Path) -> bool) -> Walk {
@@ -169,8 +178,9 @@ impl Iterator for Walk {
                     Some(Err(unreachable)) => return Some(Err(unreachable)),
                     None => {
                         let Inside { directory, files, links, .. } = self.inside.take()?;
-                        if files == 0 && links > 0 {
-                            return Some(Err((directory.into(), format!("no files: {}", skipped(links)))));
+                        if files == 0 && !self.rules.others {
+                            let why = if links > 0 { format!("no files: {}", skipped(links)) } else { NOTHING.into() };
+                            return Some(Err((directory.into(), why)));
                         }
                         self.rules.skipped.fetch_add(links, Ordering::Relaxed);
                     }

@@ -301,3 +301,22 @@ fn keyed_blake3_of_every_size() {
         }
     }
 }
+
+#[test]
+fn keyed_blake3_of_slices_and_derived_keys() {
+    let (memory, key, context) = (bytes(131_072), *b"whats the Elvish word for friend", "mksum 2026-11-27 a test");
+    for len in [0, 1, 63, 64, 65, 1023, 1024, 1025, 2048, 2049, 3073, 65_536, 100_001, 131_072] {
+        let expected =
+            [::blake3::keyed_hash(&key, &memory[..len]).into(), ::blake3::derive_key(context, &memory[..len])];
+        for piece in [1, 64, 1000, 1024, 4097, 200_000] {
+            let mut hashes = [blake3::Keyed::new(&key), blake3::Keyed::derive(context)];
+            for slice in memory[..len].chunks(piece) {
+                hashes.iter_mut().for_each(|hash| hash.update(slice));
+            }
+            assert_eq!(hashes.map(blake3::Keyed::finish), expected, "{len} bytes in pieces of {piece}");
+        }
+    }
+    // A context of more than a chunk.
+    let context = "c".repeat(3000);
+    assert_eq!(blake3::Keyed::derive(&context).finish(), ::blake3::derive_key(&context, b""));
+}

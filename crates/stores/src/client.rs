@@ -1,5 +1,6 @@
 //! Connections to stores: one client for all, which counts.
 
+use crate::account;
 use crate::blocks::Blocks;
 use crate::failure::{Fault, Unreachable};
 use crate::given::{Adapter, given};
@@ -154,6 +155,10 @@ impl Clients {
             Store::Google(bucket) => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket).with_retry(retries);
                 settings::endpoint("GOOGLE_BASE_URL", builder.get_config_value(&GoogleConfigKey::BaseUrl))?;
+                let place = account::check(&builder, &environment)?;
+                let refused = |error| {
+                    account::refusal(place, &settings::words(&error)).map_or_else(|| refused(error), Fault::Refused)
+                };
                 Client::paged(builder.with_http_connector(connector(None)).build().map_err(refused)?)
             }
             Store::Azure(url) => {

@@ -7,6 +7,7 @@
 //! before anybody sees the bytes. An object that is replaced meanwhile is an error, never a root.
 #![forbid(unsafe_code)]
 
+mod account;
 mod blocks;
 mod client;
 mod failure;

@@ -53,11 +53,15 @@ fn is_server(url: &str) -> bool {
         && url.parse::<Url>().is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
+/// The words of the client's error, without the name of the store before them.
+pub fn words(error: &object_store::Error) -> String {
+    let said = error.source().map_or_else(|| error.to_string(), |source| source.to_string());
+    said.split(" (os error").next().unwrap_or_default().to_string()
+}
+
 /// Why there is no client with these settings: its words, and the variables that have what they quote.
 pub fn refusal(error: &object_store::Error, environment: impl Iterator<Item = (OsString, OsString)>) -> String {
-    // The name of the store is before it, of which the user has no need.
-    let said = error.source().map_or_else(|| error.to_string(), |source| source.to_string());
-    let words = said.split(" (os error").next().unwrap_or_default();
+    let words = words(error);
     let quoted = words.split_once('"').and_then(|(_, rest)| rest.split_once('"')).map(|(quoted, _)| quoted);
     let names = environment.filter_map(|(name, value)| {
         let name = name.into_string().ok()?;
@@ -66,7 +70,7 @@ pub fn refusal(error: &object_store::Error, environment: impl Iterator<Item = (O
     });
     let mut names: Vec<_> = names.collect();
     names.sort();
-    let expected = match words {
+    let expected = match words.as_str() {
         words if words.ends_with("as boolean") => ": expected true or false",
         words if words.contains("Account must be specified") => {
             ": set AZURE_STORAGE_ACCOUNT_NAME, or name it in the URL, as in \

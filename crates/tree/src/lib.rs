@@ -89,6 +89,7 @@ pub use hashing::Role;
 pub use layout::{Cuts, Layout};
 pub use leaf_hasher::LeafHasher;
 pub use memory::Memory;
+pub use mksum_lanes::blake3::Keyed as KeyedBlake3;
 pub use mksum_lanes::{Hash, Messages, Piece, Slots};
 pub use options::{FormatOption, OptionRule, OptionValue};
 pub use parallel::Plan;

@@ -92,7 +92,8 @@ Write ./keep for a file that has the name of a command.
 
 Exit status:
   0    every file was hashed, and matches where it was checked
-  1    a file could not be read or does not match, or the output failed
+  1    a file could not be read or does not match, there was no file in a
+       directory, list or catalogue, or the output failed
   2    wrong usage
   3    the signature of the sum file is not valid: no file was checked
   129  ended by SIGHUP

@@ -6,6 +6,7 @@ use crate::{
     messages::Messages,
     words::Words,
 };
+use flags::{DERIVE_KEY_CONTEXT, DERIVE_KEY_MATERIAL, KEYED_HASH};
 use nodes::{Chunks, Output, hash_chunks, hash_chunks_with, hash_parents};
 
 mod compress;
@@ -75,16 +76,71 @@ pub fn keyed_digest(key: &[u8; 32], message: &[u8]) -> Value {
 /// The same on an instruction set, for tests.
 #[doc(hidden)]
 pub fn keyed_digest_on(cpu: Cpu, key: &[u8; 32], message: &[u8]) -> Value {
-    let key: [u32; 8] = core::array::from_fn(|at| u32::from_le_bytes(key.as_chunks().0[at]));
-    let (key, mut out) = (Words::of32(&key), [0; 32]);
+    let (words, mut out) = (words_of(key), [0; 32]);
+    let key = Some((&words, KEYED_HASH));
     if message.len() > CHUNK {
-        trees::digests(Some(&key), cpu, &[], Messages::one(message), &mut out);
+        trees::digests(key, cpu, &[], Messages::one(message), &mut out);
         return out;
     }
     let chunks = Chunks { grid: Grid::apart(message.as_ptr(), 0, 1), counter: 0, prefix: &[], len: message.len() };
     // SAFETY: there is one message, and a place for its digest.
-    unsafe { hash_chunks_with(Some(&key), cpu, chunks, Output::Digest, out.as_mut_ptr()) }
+    unsafe { hash_chunks_with(key, cpu, chunks, Output::Digest, out.as_mut_ptr()) }
     out
+}
+
+/// The words with which a hash with this key begins.
+fn words_of(key: &Value) -> Words {
+    Words::of32(&core::array::from_fn::<u32, 8, _>(|at| u32::from_le_bytes(key.as_chunks().0[at])))
+}
+
+/// The keyed hash of a message that comes slice by slice, or a key that is derived from one (the BLAKE3 paper, 2.3).
+///
+/// ```
+/// use mksum_lanes::blake3::{Keyed, keyed_digest};
+/// let key = [7; 32];
+/// let mut keyed = Keyed::new(&key);
+/// keyed.update(b"some ");
+/// keyed.update(b"bytes");
+/// assert_eq!(keyed.finish(), keyed_digest(&key, b"some bytes"));
+/// ```
+#[derive(Clone)]
+pub struct Keyed(Trees);
+
+impl Keyed {
+    /// The hash with a key, before the first byte.
+    pub fn new(key: &[u8; 32]) -> Self {
+        Self::on(active_or_detected(), words_of(key), KEYED_HASH)
+    }
+
+    /// The key that is derived from the bytes, its material, for a context: a text that is used for nothing else.
+    pub fn derive(context: &str) -> Self {
+        let mut hash = Self::on(active_or_detected(), BLAKE3.start, DERIVE_KEY_CONTEXT);
+        hash.update(context.as_bytes());
+        Self::on(active_or_detected(), words_of(&hash.finish()), DERIVE_KEY_MATERIAL)
+    }
+
+    fn on(cpu: Cpu, words: Words, flag: u32) -> Self {
+        Keyed(Trees::with_key(Some((words, flag)), cpu, 1))
+    }
+
+    /// Appends bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(Messages::one(bytes));
+    }
+
+    /// The digest of the bytes.
+    pub fn finish(self) -> Value {
+        let mut out = [0; 32];
+        self.0.finish(&mut out);
+        out
+    }
+}
+
+impl core::fmt::Debug for Keyed {
+    /// Without the key.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Keyed").field("len", &self.0.len()).finish_non_exhaustive()
+    }
 }
 
 /// Writes the digests of messages `prefix ‖ message`: of one chunk side by side, of longer ones by their trees.

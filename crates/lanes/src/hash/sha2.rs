@@ -9,8 +9,13 @@ use crate::{
 };
 use core::{marker::PhantomData, mem::MaybeUninit, ptr};
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod avx2;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+pub(crate) use avx2::{Scheduled, Vectors};
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(crate) use simd128::{Scheduled, Vectors};

@@ -14,6 +14,11 @@ use crate::{
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod vectors;
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use crate::hash::sha2::Scheduled;
 
 /// SHA-2 with words of 64 bits.
 pub(crate) struct Sha512;
@@ -86,7 +91,7 @@ family! {
         "AVX-512, 256 bits" AVX512 Sha2<Sha512, avx512::Y64>, 256;
         "AVX2" AVX2 Sha2<Sha512, avx2::Y64>, 483;
         "SSE4.1" SSE41 Sha2<Sha512, sse41::X64>, 487;
-        "BMI2" BMI Sha2<Sha512, u64>, 246;
+        "AVX2, one message" AVX2 Scheduled<Sha512>, 246;
     }
     arm {
         "NEON" NEON Sha2<Sha512, neon::N64>, 488;
@@ -101,7 +106,7 @@ family! {
         "AVX-512, 256 bits", 185 186;
         "AVX2", 303 304;
         "SSE4.1", 321 321;
-        "BMI2", 155 154;
+        "AVX2, one message", 112 112;
         "portable", 155 154;
     }
 }

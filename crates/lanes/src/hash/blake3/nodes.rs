@@ -10,7 +10,7 @@ use crate::{
     grid::Grid,
     hash::blake3::{
         compress::{BLAKE3, Terms},
-        flags::{CHUNK_END, CHUNK_START, KEYED_HASH, PARENT, ROOT},
+        flags::{CHUNK_END, CHUNK_START, PARENT, ROOT},
     },
     kernel::{End, Job, Start},
     plan::Plan,
@@ -52,8 +52,8 @@ pub(crate) struct Chunks<'a> {
     pub len: usize,
 }
 
-/// The words of a key, with which a keyed hash begins; `None` for the hash without one.
-pub(crate) type Key<'a> = Option<&'a Words>;
+/// The words with which a keyed hash begins, and the flag of its every block; `None` for the hash without a key.
+pub(crate) type Key<'a> = Option<(&'a Words, u32)>;
 
 /// Writes the values of chunks.
 ///
@@ -165,7 +165,7 @@ unsafe fn after_groups(cpu: Cpu, grid: Grid, terms: &Terms, out: *mut u8) -> Opt
 
 /// The flag of every block that is hashed with this key.
 fn flag(key: Key<'_>) -> u32 {
-    if key.is_some() { KEYED_HASH } else { 0 }
+    key.map_or(0, |(_, flag)| flag)
 }
 
 /// Writes the values of nodes.
@@ -174,7 +174,7 @@ fn flag(key: Key<'_>) -> u32 {
 /// Each message of the grid has the bytes that the plan takes. The values can be written, as for [`hash_chunks`].
 #[inline(always)]
 unsafe fn hash_nodes(key: Key<'_>, cpu: Cpu, grid: Grid, plan: &Plan, terms: &Terms, out: *mut u8) {
-    let start = Start::Same(key.unwrap_or(&BLAKE3.start));
+    let start = Start::Same(key.map_or(&BLAKE3.start, |(words, _)| words));
     let (end, terms) = (End::Digests(out, 32), ptr::from_ref(terms).cast());
     // SAFETY: the messages and the room for digests are promised; the terms are BLAKE3's own. The values of a group are written after
     // the group was read.

@@ -3,12 +3,11 @@
 use crate::{
     cpu::Cpu,
     grid::Grid,
-    hash::blake3::nodes::{
-        CHUNK, Chunks, Key, Output, Value, hash_chunks, hash_chunks_with, hash_parents, hash_parents_with,
-    },
+    hash::blake3::nodes::{CHUNK, Chunks, Key, Output, Value, hash_chunks_with, hash_parents_with},
     messages::Messages,
+    words::Words,
 };
-use alloc::{vec, vec::Vec};
+use alloc::{boxed::Box, vec, vec::Vec};
 
 /// The distance between the waiting chunks of two messages, in bytes. It is skewed: see [`Messages`].
 const STRIDE: usize = CHUNK + 64;
@@ -21,6 +20,8 @@ const WAITING: usize = 4096;
 #[derive(Clone)]
 pub(crate) struct Trees {
     cpu: Cpu,
+    /// The parts of the [`Key`], if there is one.
+    key: Option<Box<(Words, u32)>>,
     count: usize,
     /// The number of whole chunks of each message that are in `stack`.
     done: u64,
@@ -39,9 +40,18 @@ pub(crate) struct Trees {
 
 impl Trees {
     pub fn new(cpu: Cpu, count: usize) -> Self {
+        Self::with_key(None, cpu, count)
+    }
+
+    /// The trees of keyed hashes.
+    pub fn with_key(key: Option<(Words, u32)>, cpu: Cpu, count: usize) -> Self {
         let room = (WAITING / count.max(1)).clamp(4, 512) + 1;
         let (stack, waiting, chunks) = (Vec::new(), Vec::new(), vec![0; count * STRIDE]);
-        Trees { cpu, count, done: 0, stack, waiting, waits: 0, room, fill: 0, chunks }
+        Trees { cpu, key: key.map(Box::new), count, done: 0, stack, waiting, waits: 0, room, fill: 0, chunks }
+    }
+
+    fn key(&self) -> Key<'_> {
+        self.key.as_deref().map(|(words, flag)| (words, *flag))
     }
 
     pub fn count(&self) -> usize {
@@ -95,7 +105,7 @@ impl Trees {
         let mut values = vec![[0; 32]; grid.count];
         let chunks = Chunks { grid, counter: self.hashed(), prefix: &[], len: CHUNK };
         // SAFETY: the grid's messages are chunks, as promised, and there is a place for the value of each.
-        unsafe { hash_chunks(self.cpu, chunks, Output::ChainingValue, values.as_mut_ptr().cast()) };
+        unsafe { hash_chunks_with(self.key(), self.cpu, chunks, Output::ChainingValue, values.as_mut_ptr().cast()) };
         self.waiting.resize(self.count * self.room, [0; 32]);
         for (waiting, values) in self.waiting.chunks_exact_mut(self.room).zip(values.chunks_exact(run)) {
             waiting[self.waits..self.waits + run].copy_from_slice(values);
@@ -165,7 +175,7 @@ impl Trees {
             let grid = Grid::runs(memory.cast(), 32 * run, pairs, 64, self.count * pairs);
             // SAFETY: `values` has `pairs` pairs for each message. Parent `n` is written to place `n`, and pairs that were not yet read
             // begin at place `2n + 2` or later.
-            unsafe { hash_parents(self.cpu, grid, Output::ChainingValue, memory.cast()) };
+            unsafe { hash_parents_with(self.key(), self.cpu, grid, Output::ChainingValue, memory.cast()) };
             values.truncate(self.count * pairs);
             run = pairs;
         }
@@ -180,7 +190,8 @@ impl Trees {
             }
         }
         let waiting = self.waiting.chunks_exact(self.room).nth(index).unwrap_or_default().to_vec();
-        Trees { count: 1, stack, waiting, chunks: self.chunks[index * STRIDE..][..STRIDE].to_vec(), ..*self }
+        let (key, chunks) = (self.key.clone(), self.chunks[index * STRIDE..][..STRIDE].to_vec());
+        Trees { count: 1, key, stack, waiting, chunks, ..*self }
     }
 
     /// The number of bytes of each message.
@@ -229,7 +240,7 @@ impl Trees {
             let grid = Grid::apart(self.chunks.as_ptr(), STRIDE, self.count);
             let chunks = Chunks { grid, counter, prefix: &[], len: self.fill };
             // SAFETY: `chunks` has `fill` bytes of each message, `STRIDE` bytes apart; `out` has a place for each value.
-            unsafe { hash_chunks(self.cpu, chunks, output(counter), out.as_mut_ptr()) };
+            unsafe { hash_chunks_with(self.key(), self.cpu, chunks, output(counter), out.as_mut_ptr()) };
             if self.waits > 0 {
                 // The last one of the waiting chunks is not the message's last.
                 let mut values = Vec::with_capacity(self.count * self.waits);
@@ -254,7 +265,7 @@ impl Trees {
             }
             let grid = Grid::apart(pairs.as_ptr().cast(), 64, self.count);
             // SAFETY: `pairs` has one for each message, and `out` a place for its parent's value.
-            unsafe { hash_parents(self.cpu, grid, output(left), out.as_mut_ptr()) };
+            unsafe { hash_parents_with(self.key(), self.cpu, grid, output(left), out.as_mut_ptr()) };
         }
     }
 }
