@@ -57,8 +57,8 @@ pub use open::{open_bytes, open_bytes_from, open_regular};
 pub use options::{Meter, Mode, Options, Stop, Throttle, available_threads};
 pub use partial::{Partial, check_room};
 pub use paths::from_bytes as path_from_bytes;
-#[cfg(unix)]
 pub use pieces::{Pieces, hash_pieces};
+#[cfg(unix)]
 pub use platform::set_modified;
 pub use platform::share_blocks;
 pub use proofs::{Prover, Unproven};
