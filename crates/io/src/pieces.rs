@@ -1,5 +1,6 @@
 //! The digests of a file's pieces, in two formats from one read.
 
+use crate::holes::Sparse;
 use crate::{Error, File};
 use mksum::{Digest, Digests, Messages, Plan, Role, Root, Shape, Spec, Subtree, Subtrees};
 use std::collections::BTreeMap;
@@ -32,7 +33,9 @@ pub fn hash_pieces(file: File, spec: &Spec, piece: u64, flat: Option<&Spec>) -> 
         let share = file.len().div_ceil(piece).div_ceil(plan.threads as u64);
         plan = Plan { group: flat.hash().lanes().min(share as usize).max(1), ..plan };
     }
-    let source = Source { file: &file, piece, level: times.ilog2(), flat, found: Mutex::default() };
+    let flat = flat.map(|flat| (flat, Sparse::of(&file, flat)));
+    let sparse = Sparse::of(&file, spec);
+    let source = Source { file: &file, sparse, piece, level: times.ilog2(), flat, found: Mutex::default() };
     let root =
         spec.root_parallel(&source, file.len(), &plan).map_err(|error| Error::from_join(error, file.input(), spec))?;
     let (digests, flat) = source.found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -45,10 +48,12 @@ pub fn hash_pieces(file: File, spec: &Spec, piece: u64, flat: Option<&Spec>) -> 
 /// The nodes of a file up to those as long as a piece.
 struct Source<'a> {
     file: &'a File,
+    /// The file in the first format, without its holes.
+    sparse: Sparse<'a>,
     piece: u64,
     /// The level of a piece's node.
     level: u32,
-    flat: Option<&'a Spec>,
+    flat: Option<(&'a Spec, Sparse<'a>)>,
     /// The digests of pieces, and those in the second format, by the offset of the piece.
     found: Mutex<(BTreeMap<u64, Digest>, BTreeMap<u64, Digest>)>,
 }
@@ -58,11 +63,11 @@ impl Subtrees for Source<'_> {
         if node.level > self.level {
             return Ok(None);
         }
-        if let Some(flat) = self.flat {
-            let digest = flat.join(self.file, Subtree { level: 0, ..node }, Role::Inner)?;
+        if let Some((flat, sparse)) = &self.flat {
+            let digest = flat.join(sparse, Subtree { level: 0, ..node }, Role::Inner)?;
             self.note(|(_, flat)| flat.insert(node.start, digest));
         }
-        Ok(Some(spec.join(self.file, node, role)?))
+        Ok(Some(spec.join(&self.sparse, node, role)?))
     }
 
     fn digests(&self, spec: &Spec, nodes: &[Subtree], out: &mut Digests) -> Result<(), mksum::Error> {
@@ -70,9 +75,11 @@ impl Subtrees for Source<'_> {
         // A node above the pieces can have fewer bytes than one, at the end.
         let is_whole = |node: &Subtree| is_even && node.level == self.level && node.len == self.piece;
         for run in nodes.chunk_by(|one, other| is_whole(one) == is_whole(other)) {
-            match (self.flat, run) {
-                (Some(flat), [first, _, ..]) if is_whole(first) => self.side_by_side(spec, flat, run, out)?,
-                (None, _) if run.iter().all(|node| node.level <= self.level) => self.file.digests(spec, run, out)?,
+            match (&self.flat, run) {
+                (Some((flat, _)), [first, _, ..]) if is_whole(first) && !self.file.is_sparse() => {
+                    self.side_by_side(spec, flat, run, out)?
+                }
+                (None, _) if run.iter().all(|node| node.level <= self.level) => self.sparse.digests(spec, run, out)?,
                 _ => {
                     for &node in run {
                         out.push(spec.join(self, node, Role::Inner)?);
