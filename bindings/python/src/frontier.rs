@@ -33,6 +33,9 @@ pub struct Frontier {
     growing: Mutex<Option<Growing>>,
 }
 
+// Python's memory for objects begins at multiples of 16 bytes.
+const _: () = assert!(align_of::<Frontier>() <= 16);
+
 impl Frontier {
     fn lock(&self, py: Python<'_>) -> MutexGuard<'_, Option<Growing>> {
         ending::lock(py, &self.growing)
