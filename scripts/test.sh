@@ -31,7 +31,7 @@ lint() {
 # Unit, integration, property and documentation tests of all crates.
 rust() {
     # A backtrace is printed after the message, of which only the last lines are shown at the end.
-    RUST_BACKTRACE=0 cargo test --quiet
+    RUST_BACKTRACE=0 cargo test --quiet --no-fail-fast
 }
 
 # Every format has its page and its rows, and each row is what the slow definition says.
