@@ -273,18 +273,18 @@ function elsewhere() {
     }
 }
 
-/** Compiles a program with the oldest TypeScript that the package supports. */
+/** Compiles a program with the oldest TypeScript that the package supports: the first that knows `using`. */
 function types() {
-    const tsc = join(others("typescript@5.0.4"), "tsc");
+    const tsc = join(others("typescript@5.2.2"), "tsc");
     copyFileSync(join(root, "test/types.ts"), join(project, "types.ts"));
     const flags = ["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"];
     for (const kind of [["--module", "nodenext"], ["--module", "esnext", "--moduleResolution", "bundler"]]) {
         try {
             execFileSync(tsc, [...flags, ...kind, "types.ts"], { cwd: project, encoding: "utf8" });
         } catch (error) {
-            throw new Error(`TypeScript 5.0, ${kind.join(" ")}:\n${error.stdout}`, { cause: error });
+            throw new Error(`TypeScript 5.2, ${kind.join(" ")}:\n${error.stdout}`, { cause: error });
         }
-        console.log(`ok: TypeScript 5.0, ${kind.at(-1)}`);
+        console.log(`ok: TypeScript 5.2, ${kind.at(-1)}`);
     }
 }
 
