@@ -81,7 +81,7 @@ class Suite:
         yield {"swh.model, a content": self.script(SWH_MODEL, "content", self.file), **self.own("swhid")}
 
     def nar(self):
-        nix = ["nix", "--extra-experimental-features=nix-command", "hash", "path", self.file]
+        nix = ["nix", "--extra-experimental-features", "nix-command", "hash", "path", self.file]
         yield {"nix hash path": nix, **self.own("nar")}
 
     def tree(self):
