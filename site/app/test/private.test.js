@@ -48,6 +48,7 @@ test("without its parser of sums the page hashes files, and says why it compares
     const { address } = await served(own, out);
     const page = await (await browser(own)).newPage();
     await page.goto(address);
+    await page.locator("#app[data-state=ready]").waitFor();
     await page.locator("#files").setInputFiles([{ name: "a", mimeType: "", buffer: Buffer.from("a") }]);
     await settled(page);
     await page.getByLabel("Paste a digest").fill("0".repeat(64));
