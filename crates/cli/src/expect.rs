@@ -21,8 +21,10 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     let given = args.choices.any().then(|| &tool.formats[0]);
     let published = match Published::read(expected, given) {
         Ok(published) => published,
+        Err(error) if args.finds_format => return usage(&error),
         Err(error) => return usage(&format_args!("--expect: {error}")),
     };
+    let only_named = if args.finds_format { published.only_named() } else { Vec::new() };
     let Published { root: claimed, mut usual, mut unusual, .. } = published;
     // What may be the root of a file or of a directory is what the path is.
     let is_folder = args.files.first().and_then(Input::file).is_some_and(Path::is_dir);
@@ -33,6 +35,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     }
     usual.retain(|choice| choice.directory().is_none());
     unusual.retain(|choice| choice.directory().is_none());
+    unusual.extend_from_slice(&only_named);
     let input =
         match Rules::new(&args.directories, tool.options.objects.clone()).map(|rules| rules.walk(&args.files).next()) {
             Ok(Some(Ok(input))) => input,
@@ -75,6 +78,13 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
         if let Some(root) = roots.iter().find(|root| root.matches(&claimed)) {
             is_found = true;
             print(tool, args, &input, root, start.elapsed().as_secs_f64());
+            if only_named.iter().any(|choice| choice.spec() == root.spec()) {
+                let name = root.spec();
+                tool.console.note(&format_args!(
+                    "{}: {name} is a checksum: anybody can make another file that has it ({name}:{root} names it)",
+                    Shown(&input)
+                ));
+            }
             if guesses {
                 let size = format_size(root.spec().leaf());
                 tool.console.note(&format_args!("{}: the part size is {size}", Shown(&input)));

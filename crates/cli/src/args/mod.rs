@@ -275,7 +275,7 @@ pub enum Command {
     /// List the formats that a sum can be of, the usual ones first; with a file, find the one
     ///
     /// The sum is in hex, base64 or another form in which it is published, perhaps behind a name. With FILE, this is
-    /// 'mksum --expect SUM FILE'.
+    /// 'mksum --expect SUM FILE', and tries checksums that are as long as a hash, too.
     #[command(after_long_help = exits(
         "the list was printed, or the file has the sum",
         "the output failed, or the file does not have the sum or could not be read"
@@ -353,6 +353,9 @@ pub struct Run {
     pub files: Vec<Input>,
     #[command(flatten)]
     pub choices: Choices,
+    /// Whether the root's format is asked for ('mksum which'): formats are tried that a root has only behind their name.
+    #[arg(skip)]
+    pub finds_format: bool,
 
     /// Print FORMAT (PATH) = ROOT (the default)
     #[arg(long, overrides_with = "untagged", help_heading = "Output")]
@@ -662,7 +665,11 @@ pub fn read() -> Result<Args, Exit> {
     };
     let parsed = parse(grammar, line).and_then(|args| match args.command {
         Some(Command::Which { sum, file: Some(file), .. }) => {
-            parse(self::grammar(), vec!["mksum".into(), format!("--expect={sum}").into(), "--".into(), file])
+            let line = vec!["mksum".into(), format!("--expect={sum}").into(), "--".into(), file];
+            parse(self::grammar(), line).map(|mut args| {
+                args.run.finds_format = true;
+                args
+            })
         }
         _ => Ok(args),
     });
