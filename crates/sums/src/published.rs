@@ -24,13 +24,16 @@ pub struct Published {
 }
 
 /// Trees with one root for a file, which services print without naming their format.
-const TREES: [&str; 8] = ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "git:sha1", "git:sha256", "nar"];
+const TREES: [&str; 9] = ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "xet", "git:sha1", "git:sha256", "nar"];
 
 /// What stands before the digits of an identifier of Software Heritage, whatever it is of.
 const SWHID: &str = "swh:";
 
 /// The formats of Nix's archives, of files and of directories: their text is that of SHA-256 in subresource integrity, or base 32.
 const NIX: &[&str] = &["nar", "dir:nar"];
+
+/// The formats whose text no other has: Nix's base 32, and C4's base 58.
+const OWN_TEXTS: &[&str] = &["nar", "dir:nar", "c4"];
 
 impl Published {
     /// Reads a root in any form in which mksum prints it or [`Published::parse`] reads it, or the line of a sum file. `given` is its
@@ -78,6 +81,7 @@ impl Published {
     /// - behind the name of its hash or format and `:` (image registries, `SHA256:` of ssh) or `-` (subresource integrity);
     /// - with the number of parts behind it (ETags of uploads to S3);
     /// - in base 32, alone or behind `sha256:`, as Nix writes hashes of archives;
+    /// - as a C4 ID, `c4…`;
     /// - as an identifier of Software Heritage, `swh:1:cnt:…` of a file or `swh:1:dir:…` of a directory;
     /// - any of these in double quotes, as servers send ETags.
     ///
@@ -92,11 +96,11 @@ impl Published {
             return with_choices(choices(&["swhid", "dir:swhid"]), bare).ok_or_else(refuse);
         }
         let without_name = |found| Published { is_named: false, ..found };
-        let nix = || with_choices(choices(NIX), bare).map(without_name);
+        let own_text = || with_choices(choices(OWN_TEXTS), bare).map(without_name);
         if let Some((name, rest)) = split(bare) {
             let named = named(name);
             if !named.is_empty() {
-                let mut found = with_choices(named, rest).or_else(nix).ok_or_else(refuse)?;
+                let mut found = with_choices(named, rest).or_else(own_text).ok_or_else(refuse)?;
                 if choices(&["nar"]).iter().any(|choice| found.root.text(choice.spec()) == bare) {
                     found.unusual = choices(NIX);
                 }
@@ -108,7 +112,7 @@ impl Published {
         if let Some(found) = with_choices(uploads, bare) {
             return Ok(without_name(found));
         }
-        let Some(digest) = digest(bare) else { return nix().ok_or_else(refuse) };
+        let Some(digest) = digest(bare) else { return own_text().ok_or_else(refuse) };
         let tree = |spec: Spec| (spec.hash().size() == digest.len()).then(|| Choice::from(spec));
         let plain: Vec<_> = unnamed(2 * digest.len()).into_iter().map(Choice::from).collect();
         let (first, rest) = plain.split_at(plain.len().min(2));
@@ -322,6 +326,10 @@ mod tests {
             NIX
         );
         assert!(formats(&Published::parse(id).unwrap().unusual).contains(&"git:sha1".into()));
+        assert!(formats(&Published::parse(SHA256).unwrap().unusual).contains(&"xet".into()));
+        // Of nothing: SMPTE ST 2114, as PyPI's ascmhl writes it.
+        let c4 = "c459dsjfscH38cYeXXYogktxf4Cd9ibshE3BHUo6a58hBXmRQdZrAkZzsWcbWtDg5oQstpDuni4Hirj75GEmTc1sFT";
+        assert_eq!(formats(&Published::parse(c4).unwrap().usual), ["c4"]);
     }
 
     #[test]
