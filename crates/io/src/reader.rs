@@ -111,12 +111,18 @@ impl Reader {
         (0..PROBES).filter(|part| lacks(at(part))).count() > PROBES as usize / 2
     }
 
-    /// Fills `out` with the bytes from `start` on, through the page cache.
-    pub fn read_through(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
+    /// Waits until `len` bytes may be read.
+    fn begin(&self, len: usize) -> Result<(), Error> {
         self.options.stop.check(&self.input)?;
         if let Some(throttle) = &self.options.throttle {
-            throttle.wait(out.len() as u64);
+            throttle.wait(len as u64);
         }
+        Ok(())
+    }
+
+    /// Fills `out` with the bytes from `start` on, through the page cache.
+    pub fn read_through(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
+        self.begin(out.len())?;
         self.fetch(self.base + start, 0, out)?;
         self.options.meter.add(out.len() as u64);
         Ok(())
@@ -135,15 +141,8 @@ impl Reader {
     /// Reads `len` bytes at `start` as messages of `message` bytes.
     pub fn read<'a>(&self, start: u64, len: usize, message: usize, buffer: &'a mut Buffer) -> Result<Read<'a>, Error> {
         let start = self.base + start;
-        self.options.stop.check(&self.input)?;
-        if let Some(throttle) = &self.options.throttle {
-            throttle.wait(len as u64);
-        }
-        let count = len / message;
-        let stride = match message {
-            Self::SKEWED.. if count > 1 && count < Self::SLICES => message + Self::SKEW,
-            _ => message,
-        };
+        self.begin(len)?;
+        let (count, stride) = Self::places(len, message);
         let memory = &mut buffer.at_least(count * stride + message)[..count * stride + len % message];
         let cached = self.cached(start, &mut Self::slices(memory, message, stride, 0))?;
         let cached = match cached {
@@ -155,6 +154,38 @@ impl Reader {
             }
             cached => cached.unwrap_or(0),
         };
+        self.read_rest(start, cached, (len, message), buffer)
+    }
+
+    /// As [`Reader::read`], through the page cache.
+    pub fn read_messages<'a>(
+        &self,
+        start: u64,
+        len: usize,
+        message: usize,
+        buffer: &'a mut Buffer,
+    ) -> Result<Read<'a>, Error> {
+        self.begin(len)?;
+        self.read_rest(self.base + start, 0, (len, message), buffer)
+    }
+
+    /// How many messages `len` bytes have, and how far apart they are put in memory.
+    fn places(len: usize, message: usize) -> (usize, usize) {
+        match (len / message, message) {
+            (count @ 2..Self::SLICES, Self::SKEWED..) => (count, message + Self::SKEW),
+            (count, _) => (count, message),
+        }
+    }
+
+    /// Reads the bytes from offset `start` of the file on, but for the first `cached`, as messages into a buffer.
+    fn read_rest<'a>(
+        &self,
+        start: u64,
+        cached: usize,
+        (len, message): (usize, usize),
+        buffer: &'a mut Buffer,
+    ) -> Result<Read<'a>, Error> {
+        let (count, stride) = Self::places(len, message);
         let memory = &mut buffer.at_least(count * stride + message)[..count * stride + len % message];
         match &self.medium {
             Medium::Disk(file) => self.fill(start, cached, len, |done| {
@@ -177,10 +208,7 @@ impl Reader {
         spare: &mut Buffer,
     ) -> Result<Messages<'a>, Error> {
         let (count, stride) = (offsets.len(), len + Self::SKEW);
-        self.options.stop.check(&self.input)?;
-        if let Some(throttle) = &self.options.throttle {
-            throttle.wait((count * len) as u64);
-        }
+        self.begin(count * len)?;
         let memory = &mut buffer.at_least(count * stride)[..count * stride];
         for (offset, place) in offsets.map(|offset| self.base + offset).zip(memory.chunks_exact_mut(stride)) {
             let place = &mut place[..len];

@@ -192,7 +192,10 @@ fn a_mutated_outboard_is_never_believed() {
             fs::write(case.place("f.mkt"), &mutated).unwrap();
             let read = case.open().and_then(|verified| {
                 (0..3).try_for_each(|_| case.read(&verified, numbers.range(len as u64)))?;
-                case.read(&verified, 0..len as u64)
+                case.read(&verified, 0..len as u64)?;
+                // Many units are compared with a node above them; one alone with its own digest.
+                let (verified, unit) = (case.open()?, verified.unit());
+                (0..len as u64).step_by(unit as usize).try_for_each(|start| case.read(&verified, start..start + 1))
             });
             refused += u32::from(read.is_err());
             assert!(round % 8 != 1 || read.is_err(), "a truncated outboard");

@@ -24,7 +24,8 @@ pub struct Published {
 }
 
 /// Trees with one root for a file, which services print without naming their format.
-const TREES: [&str; 9] = ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "xet", "git:sha1", "git:sha256", "nar"];
+const TREES: [&str; 9] =
+    ["dropbox", "glacier", "btv2", "fsverity", "sha256tree", "xet", "git:sha1", "git:sha256", "nar"];
 
 /// What stands before the digits of an identifier of Software Heritage, whatever it is of.
 const SWHID: &str = "swh:";

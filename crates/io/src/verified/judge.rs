@@ -3,8 +3,8 @@
 use super::opening::Opening;
 use super::pages::{OutboardBytes, open_outboard};
 use crate::{Error, File, Input, Refusal};
-use mksum::outboard::{Checked, Header, OutboardError};
-use mksum::{Digest, Digests, Root, Subtree};
+use mksum::outboard::{Checked, Header, Outboard, OutboardError};
+use mksum::{Digest, Digests, Messages, Root, Shape, Subtree};
 
 /// The longest unit, in bytes: it is held in memory.
 pub const LONGEST: u64 = 64 << 20;
@@ -71,15 +71,45 @@ impl Judge {
         }
     }
 
-    /// The digests of `bytes` in units that follow one another.
-    pub fn hash_each(&self, units: &[Subtree], bytes: &[u8]) -> Result<Digests, mksum::Error> {
+    /// Whether two units are hashed side by side.
+    pub fn are_alike(&self, one: &Subtree, other: &Subtree) -> bool {
+        let shape = self.outboard().map(|outboard| outboard.layout().shape());
+        let is_full = |shape: &Shape| matches!(shape, Shape::Even { .. }) && shape.is_perfect(*one);
+        one.len == other.len && one.level == other.level && (one.level == 0 || shape.as_ref().is_some_and(is_full))
+    }
+
+    /// The length of the messages as which units that are alike are hashed, in bytes: of a leaf, or of the one unit.
+    pub fn message(&self, units: &[Subtree]) -> u64 {
+        match (units, self.outboard()) {
+            ([first, _, ..], Some(outboard)) if first.level > 0 => outboard.layout().shape().leaf(),
+            _ => units.first().map_or(0, |first| first.len),
+        }
+    }
+
+    /// The digests of units that follow one another and are alike, from messages of the length that [`Judge::message`] says.
+    pub fn hash_each(&self, units: &[Subtree], messages: Messages<'_>) -> Result<Digests, mksum::Error> {
+        let (root, mut digests) = (self.root(), Digests::new(self.root().spec().hash().size()));
+        match (self, units) {
+            (Judge::Whole(_), _) => digests.push(root.spec().root(messages.get(0))?.digest()),
+            // It may be the root.
+            (_, &[unit]) => digests.push(root.spec().map(root.len(), unit, messages.get(0))?),
+            (_, &[first, ..]) if first.level == 0 => root.spec().leaf_digests(first.start, messages, &mut digests),
+            (_, &[first, ..]) => root.spec().subtree_digests(first.start, first.level, messages, &mut digests),
+            (_, []) => {}
+        }
+        Ok(digests)
+    }
+
+    /// Whether each of `units`, which follow one another, has its digest of `digests`.
+    ///
+    /// # Errors
+    /// As [`Judge::trusted`].
+    pub fn are_right(&self, units: &[Subtree], digests: &Digests) -> Result<Vec<bool>, Error> {
         match self {
-            Judge::Outboard(tree, _) => tree.hash_each(units, bytes),
-            Judge::Whole(root) => {
-                let mut digests = Digests::new(root.spec().hash().size());
-                digests.push(root.spec().root(bytes)?.digest());
-                Ok(digests)
+            Judge::Outboard(tree, place) => {
+                tree.are_right(units, digests).map_err(|error| Error::from_outboard(error, place))
             }
+            Judge::Whole(root) => Ok(vec![digests.get(0) == Some(root.digest())]),
         }
     }
 
@@ -99,8 +129,12 @@ impl Judge {
 
     /// The header of the outboard.
     pub fn header(&self) -> Option<&Header> {
+        self.outboard().map(Outboard::header)
+    }
+
+    fn outboard(&self) -> Option<&Outboard<OutboardBytes>> {
         match self {
-            Judge::Outboard(tree, _) => Some(tree.outboard().header()),
+            Judge::Outboard(tree, _) => Some(tree.outboard()),
             Judge::Whole(_) => None,
         }
     }

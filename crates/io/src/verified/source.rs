@@ -2,9 +2,10 @@
 
 use super::judge::Judge;
 use super::opening::{Opening, UnitCache, WriteBack};
+use crate::file::zeros;
 use crate::outboard::{is_unchanged, restore_time};
 use crate::{DamagedUnit, Error, File, HeldFile, Input, Refusal, Replica, open_replicas};
-use mksum::{Digest, Digests, Subtree};
+use mksum::{Digest, Digests, Messages, Subtree};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,7 +97,7 @@ impl Source {
             found.push((
                 unit,
                 expected,
-                cache.read(&expected, bytes) && self.digests(&[unit], bytes)?.get(0) == Some(expected),
+                cache.read(&expected, bytes) && self.digests(&[unit], Messages::one(bytes))?.get(0) == Some(expected),
             ));
         }
         let mut rest = out;
@@ -115,42 +116,61 @@ impl Source {
         Ok(())
     }
 
-    fn try_fill(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
-        let Some(first) = units.first() else { return Ok(()) };
-        match self.file.fill_now(first.start, out) {
-            Ok(()) => {
-                let digests = self.digests(units, out)?;
-                let mut rest = out;
-                for (index, &unit) in units.iter().enumerate() {
-                    let bytes;
-                    (bytes, rest) = rest.split_at_mut(unit.len as usize);
-                    let found = digests.get(index).expect("each unit is hashed");
-                    let expected = self.judge.trusted(unit)?;
-                    if found != expected {
-                        self.replace(unit, expected, bytes, Ok(found))?;
-                    }
-                }
-                Ok(())
-            }
+    fn try_fill(&self, units: &[Subtree], mut out: &mut [u8]) -> Result<(), Error> {
+        for run in units.chunk_by(|one, other| self.judge.are_alike(one, other)) {
+            let len = run.iter().map(|unit| unit.len as usize).sum();
+            self.fill_run(run, out.split_off_mut(..len).expect("as many bytes as the units have"))?;
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with units that are alike, from the file, and from replicas with what is damaged there.
+    ///
+    /// They are hashed in the thread's own memory, which its caches hold, and copied from there once they were verified.
+    fn fill_run(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
+        let range = (units[0].start, out.len() as u64);
+        let take = |messages: Messages<'_>| self.take(units, messages, out);
+        match self.file.with_messages(range, self.judge.message(units), take) {
+            Ok(taken) => taken,
             Err(error @ Error::Stopped { .. }) => Err(error),
             Err(error) => match units {
                 &[unit] => self.replace(unit, self.judge.trusted(unit)?, out, Err(error)),
                 // Others than the one that failed may be read.
-                units => {
-                    let mut rest = out;
-                    for unit in units {
-                        let bytes;
-                        (bytes, rest) = rest.split_at_mut(unit.len as usize);
-                        self.try_fill(&[*unit], bytes)?;
-                    }
-                    Ok(())
-                }
+                units => self.fill_each(units, out),
             },
         }
     }
 
-    fn digests(&self, units: &[Subtree], bytes: &[u8]) -> Result<Digests, Error> {
-        let hashed = self.judge.hash_each(units, bytes);
+    fn fill_each(&self, units: &[Subtree], mut out: &mut [u8]) -> Result<(), Error> {
+        units.iter().try_for_each(|unit| {
+            let bytes = out.split_off_mut(..unit.len as usize).expect("as many bytes as the units have");
+            self.fill_run(&[*unit], bytes)
+        })
+    }
+
+    /// Fills `out` with the bytes of those messages whose units are right, and with what replicas have of the others.
+    fn take(&self, units: &[Subtree], messages: Messages<'_>, mut out: &mut [u8]) -> Result<(), Error> {
+        let digests = self.digests(units, messages)?;
+        let right = self.judge.are_right(units, &digests)?;
+        let mut messages = messages.iter();
+        for ((&unit, is_right), found) in units.iter().zip(right).zip(digests.iter()) {
+            let bytes = out.split_off_mut(..unit.len as usize).expect("as many bytes as the units have");
+            let places = bytes.chunks_mut(self.judge.message(units).max(1) as usize);
+            for (place, message) in places.zip(messages.by_ref()) {
+                // Nobody sees a byte in the caller's memory that is not right.
+                if is_right {
+                    place.copy_from_slice(message);
+                }
+            }
+            if !is_right {
+                self.replace(unit, self.judge.trusted(unit)?, bytes, Ok(found))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn digests(&self, units: &[Subtree], messages: Messages<'_>) -> Result<Digests, Error> {
+        let hashed = self.judge.hash_each(units, messages);
         hashed.map_err(|error| Error::from_join(error, self.file.input(), self.judge.root().spec()))
     }
 
@@ -188,9 +208,17 @@ impl Source {
             *opened = Some(replica.map_err(|error| vec![(error.input().clone(), error.to_string())])?);
         }
         let mut next = opened.as_mut().map(|replica| &mut **replica as &mut dyn Replica);
+        let mut bytes =
+            zeros(unit.len, self.file.input()).map_err(|error| vec![(error.input().clone(), error.to_string())])?;
         while let Some(replica) = next {
-            let why = match replica.read(unit.start, out).and_then(|()| self.digests(&[unit], out)) {
-                Ok(digests) if digests.get(0) == Some(expected) => return Ok(()),
+            let why = match replica
+                .read(unit.start, &mut bytes)
+                .and_then(|()| self.digests(&[unit], Messages::one(&bytes)))
+            {
+                Ok(digests) if digests.get(0) == Some(expected) => {
+                    out.copy_from_slice(&bytes);
+                    return Ok(());
+                }
                 Ok(_) => "it is damaged there too".into(),
                 Err(error) => error.to_string(),
             };

@@ -4,6 +4,7 @@ use super::{Outboard, OutboardError, ReadAt};
 use crate::lock::Lock;
 use crate::{Digest, Digests, Error, Memory, Role, Spec, Subtree, Subtrees};
 use alloc::collections::BTreeMap;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// An outboard, or a reference to one.
@@ -102,7 +103,26 @@ impl<'a, R: ReadAt> Checked<'a, R> {
     /// # Errors
     /// As [`Checked::accepts`].
     pub fn accepts_each(&self, units: &[Subtree], bytes: &[u8]) -> Result<Vec<bool>, Error> {
-        let digests = self.hash_each(units, bytes)?;
+        self.are_right(units, &self.hash_each(units, bytes)?)
+    }
+
+    /// Whether each of `units`, kept units that follow one another, has its digest of `digests`.
+    ///
+    /// Right units make a right node above them: one digest of the outboard is read for many, and each unit's only if one is not right.
+    ///
+    /// # Errors
+    /// If the outboard cannot be read, or is damaged on the way from the root to one of them.
+    pub fn are_right(&self, units: &[Subtree], digests: &Digests) -> Result<Vec<bool>, Error> {
+        let (Some(first), Some(last)) = (units.first(), units.last()) else { return Ok(Vec::new()) };
+        let (outboard, made) = (self.outboard(), Made { units, digests });
+        let is_right = |node| {
+            let role = outboard.spec().role(outboard.len(), node);
+            Ok::<_, Error>(self.trusted(node)? == Some(outboard.spec().join(&made, node, role)?))
+        };
+        let mut tops = outboard.layout().within(first.start..last.end());
+        if tops.try_fold(true, |all, node| Ok::<_, Error>(all && is_right(node)?))? {
+            return Ok(vec![true; units.len()]);
+        }
         units.iter().zip(digests.iter()).map(|(unit, digest)| Ok(self.trusted(*unit)? == Some(digest))).collect()
     }
 
@@ -128,6 +148,18 @@ impl<'a, R: ReadAt> Checked<'a, R> {
         let stored = stored.collect::<Result<Vec<_>, Error>>()?;
         let digests = stored.iter().map(|(_, digest)| *digest);
         Ok((self.outboard().spec().parent(node, digests, role), stored))
+    }
+}
+
+/// The digests of units that follow one another.
+struct Made<'a> {
+    units: &'a [Subtree],
+    digests: &'a Digests,
+}
+
+impl Subtrees for Made<'_> {
+    fn digest(&self, _: &Spec, node: Subtree, _: Role) -> Result<Option<Digest>, Error> {
+        Ok(self.units.binary_search(&node).ok().and_then(|place| self.digests.get(place)))
     }
 }
 
