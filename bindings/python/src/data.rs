@@ -76,6 +76,36 @@ impl<'py> FromPyObject<'_, 'py> for Data<'py> {
     }
 }
 
+/// Bytes of an object with the buffer protocol that are written to: contiguous, of any item type and any number of dimensions.
+pub struct Room(PyUntypedBuffer);
+
+impl Room {
+    /// The bytes.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match self.0.len_bytes() {
+            0 => &mut [],
+            len => {
+                // SAFETY: the exporter guarantees `len` bytes at `buf_ptr`, until the buffer is released, which happens when `self` is
+                // dropped; `extract` has checked that they are contiguous and may be written to. Another thread may use them
+                // meanwhile, which no exporter can rule out (every `readinto` has the same gap). They are only stored to, and nothing
+                // depends on what is in them.
+                unsafe { slice::from_raw_parts_mut(self.0.buf_ptr().cast(), len) }
+            }
+        }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Room {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract()? {
+            Data::Buffer(buffer) if !buffer.readonly() => Ok(Room(buffer)),
+            _ => Err(PyTypeError::new_err("the buffer is read-only")),
+        }
+    }
+}
+
 /// Memory that is filled once, and then lent to Python objects, which cannot write to it.
 #[pyclass(frozen, module = "mksum._mksum")]
 pub struct Memory {

@@ -1,6 +1,6 @@
 //! Files whose bytes are verified when they are read: the engine of `mksum.VerifiedFile`.
 
-use crate::data::Memory;
+use crate::data::{Memory, Room};
 use crate::ending;
 use crate::errors;
 use crate::get::{expected, places};
@@ -30,6 +30,9 @@ pub struct VerifiedBytes {
 
 /// The bytes that are read between two looks at signals, at most.
 const PIECE: usize = 16 << 20;
+
+/// Buffers of fewer bytes are filled at once, or, by an error, not at all.
+const AT_ONCE: usize = 1 << 20;
 
 impl VerifiedBytes {
     fn reader(&self) -> Reader {
@@ -122,6 +125,22 @@ impl VerifiedBytes {
         let bytes = self.bytes(py, &mut reader, size)?;
         self.advance(reader);
         Ok(bytes)
+    }
+
+    fn readinto(&self, py: Python<'_>, mut buffer: Room) -> PyResult<usize> {
+        let (mut reader, out) = (self.reader(), buffer.bytes_mut());
+        let count = self.count(reader.position(), Some(out.len() as u64))?;
+        let out = &mut out[..count];
+        match count {
+            ..AT_ONCE => {
+                let mut bytes = vec![0; count];
+                self.fill(py, &mut reader, &mut bytes)?;
+                out.copy_from_slice(&bytes);
+            }
+            _ => self.fill(py, &mut reader, out)?,
+        }
+        self.advance(reader);
+        Ok(count)
     }
 
     fn read_at<'py>(&self, py: Python<'py>, offset: u64, size: u64) -> PyResult<Bound<'py, PyBytes>> {

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["VerifiedFile", "open"]
 
 _PEEK = 8192
-_PIECE = 16 << 20
 
 
 class VerifiedFile(io.BufferedIOBase):
@@ -99,23 +98,13 @@ class VerifiedFile(io.BufferedIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Fills a contiguous buffer of any item type with the next bytes.
 
+        Only verified bytes are written to it. An error leaves a buffer of less than 1 MiB as it was; a longer one may have verified bytes, or zeros,
+        in the place of what it had.
+
         Returns:
             The number of bytes: fewer than the buffer has only at the end of the file.
         """
-        verified, done = self._open(), 0
-        start = verified.tell()
-        with memoryview(buffer) as view, view.cast("B") as flat:
-            if flat.readonly:
-                raise TypeError("the buffer is read-only")
-            try:
-                # By way of other memory: another thread sees no byte in the buffer before it was verified.
-                while done < len(flat) and (piece := verified.read(min(_PIECE, len(flat) - done))):
-                    flat[done : done + len(piece)] = piece
-                    done += len(piece)
-            except BaseException:
-                verified.seek(start, io.SEEK_SET)
-                raise
-        return done
+        return self._open().readinto(buffer)
 
     def readinto1(self, buffer: "WriteableBuffer", /) -> int:
         """As `readinto`."""
