@@ -88,7 +88,8 @@ impl Judge {
 
     /// The digests of units that follow one another and are alike, from messages of the length that [`Judge::message`] says.
     pub fn hash_each(&self, units: &[Subtree], messages: Messages<'_>) -> Result<Digests, mksum::Error> {
-        let (root, mut digests) = (self.root(), Digests::new(self.root().spec().hash().size()));
+        let root = self.root();
+        let mut digests = Digests::new(root.spec().hash().size());
         match (self, units) {
             (Judge::Whole(_), _) => digests.push(root.spec().root(messages.get(0))?.digest()),
             // It may be the root.

@@ -101,9 +101,16 @@ impl<'a, R: ReadAt> Checked<'a, R> {
     /// as one after the other.
     ///
     /// # Errors
-    /// As [`Checked::accepts`].
+    /// As [`Checked::accepts`], and if there are not as many bytes as the units have.
     pub fn accepts_each(&self, units: &[Subtree], bytes: &[u8]) -> Result<Vec<bool>, Error> {
-        self.are_right(units, &self.hash_each(units, bytes)?)
+        let (spec, mut digests) = (self.outboard().spec(), Digests::new(self.outboard().spec().hash().size()));
+        match *units {
+            [] => {}
+            // It may be the root.
+            [unit] => digests.push(spec.map(self.outboard().len(), unit, bytes)?),
+            [first, ..] => Memory::from(first.start, bytes).digests(spec, units, &mut digests)?,
+        }
+        self.are_right(units, &digests)
     }
 
     /// Whether each of `units`, kept units that follow one another, has its digest of `digests`.
@@ -124,21 +131,6 @@ impl<'a, R: ReadAt> Checked<'a, R> {
             return Ok(vec![true; units.len()]);
         }
         units.iter().zip(digests.iter()).map(|(unit, digest)| Ok(self.trusted(*unit)? == Some(digest))).collect()
-    }
-
-    /// The digests of `bytes` in `units`, kept units that follow one another.
-    ///
-    /// # Errors
-    /// If there are not as many bytes as the units have.
-    pub fn hash_each(&self, units: &[Subtree], bytes: &[u8]) -> Result<Digests, Error> {
-        let (spec, mut digests) = (self.outboard().spec(), Digests::new(self.outboard().spec().hash().size()));
-        match *units {
-            [] => {}
-            // It may be the root.
-            [unit] => digests.push(spec.map(self.outboard().len(), unit, bytes)?),
-            [first, ..] => Memory::from(first.start, bytes).digests(spec, units, &mut digests)?,
-        }
-        Ok(digests)
     }
 
     /// The digest that the stored children of `node` make, and those children.
