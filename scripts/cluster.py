@@ -604,8 +604,26 @@ class WithSpark(Engine, unittest.TestCase):
         with self.assertRaisesRegex(Exception, "TABLE_OR_VIEW_NOT_FOUND"):
             mksum.spark.table(session, "none")
 
+    def test_figures_of_a_job(self):
+        (self.folder / "ledgers").mkdir(exist_ok=True)
+        sizes = [row["Size"] for row in self.store.client.list_objects_v2(Bucket="bucket")["Contents"]]
+        # Tasks write to the first ledger, and Spark to the second.
+        for ledger in (self.ledger, f"viewfs://here/ledgers/{self.ledger.name}-figures"):
+            told, figures = [], []
+            self.right(self.engine.hash("s3://bucket/", ledger, on_metrics=figures.append, on_progress=told.append))
+            # A task that is started twice may count twice.
+            last = figures[-1]
+            self.assertGreaterEqual(last["hashed_bytes"], sum(sizes))
+            self.assertGreaterEqual(last["received_bytes"], sum(sizes))
+            self.assertGreaterEqual(last["requests"], len(sizes) - sizes.count(0))
+            self.assertGreater(last["seconds"], 0)
+            self.assertGreaterEqual(sum(told), sum(sizes))
+            for name in last:
+                self.assertEqual([row[name] for row in figures], sorted(row[name] for row in figures))
+        self.engine.hash("s3://bucket/", self.ledger, on_metrics=lambda _: self.fail("nothing is read"))
+
     def test_ledgers_in_places_that_spark_alone_knows(self):
-        (self.folder / "ledgers").mkdir()
+        (self.folder / "ledgers").mkdir(exist_ok=True)
         name = f"ledgers/{self.ledger.name} of 100 %"
         self.right(self.engine.hash("s3://bucket/", f"viewfs://here/{name}"))
         self.store.reset()

@@ -225,7 +225,7 @@ if __name__ == "__main__":
     parser.add_argument("--object", type=int, default=8 << 30)
     parser.add_argument("--many", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--folder", help="where the store has its files")
+    parser.add_argument("--folder", type=os.path.abspath, help="where the store has its files")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("cases", nargs="*", help=", ".join(CASES))
     CHOSEN = parser.parse_intermixed_args()

@@ -6,7 +6,7 @@ use crate::places::input_of;
 use crate::python_file::{self, Descriptor};
 use crate::root::{self, Root};
 use crate::spec::{Format, Wanted};
-use crate::work::{Call, Stop};
+use crate::work::{Call, Stop, TICK};
 use mksum::Spec;
 use mksum_io::{Error, Input, Job, Options, Roots, Window, hash, hash_reader};
 use pyo3::prelude::*;
@@ -77,7 +77,11 @@ fn file(
     specs: Vec<Spec>,
 ) -> PyResult<Vec<Root>> {
     let metadata = input.file().and_then(|path| fs::metadata(path).ok());
-    let is_short = metadata.as_ref().is_some_and(|found| found.is_file() && found.len() <= SHORT);
+    let is_short = match (&input, &call.options.objects) {
+        // To begin a thread takes as long as to fetch a small object from a server nearby.
+        (Input::Url(url), Some(stores)) if call.is_unwatched() => ending::detach(py, || stores.fetched(url, TICK)),
+        _ => metadata.as_ref().is_some_and(|found| found.is_file() && found.len() <= SHORT),
+    };
     let is_pipe = metadata.is_some_and(|found| is_pipe(&found));
     let mut job = Job::new(input, specs);
     job.window = window;

@@ -1,6 +1,8 @@
 """Stores and file systems of other packages as inputs and as places of trees and ledgers."""
 
 import contextlib
+import hashlib
+import http.server
 import itertools
 import os
 import pathlib
@@ -8,6 +10,7 @@ import pickle
 import random
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -284,6 +287,44 @@ def test_requests_are_counted() -> None:
             patch.setenv("MKSUM_TEST", "1")
             mksum.file_root(f"{url}/a")
     assert (figures["requests"], figures["received_bytes"], figures["hashed_bytes"]) == (2, 200_000, 200_000)
+
+
+@pytest.mark.parametrize("pause", [0, 0.2])
+def test_each_object_of_a_loop_is_one_request(pause: float) -> None:
+    """Also of a slow server, of which more than the calling thread waits for the answer."""
+    contents = {f"/{length}": noise(length, length) for length in (1, 4096, 262_144, 262_145, 3_000_000)}
+    asked: list[tuple[str, str]] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            asked.append((self.command, self.path))
+            time.sleep(pause)
+            content = contents[self.path]
+            self.send_response(206)
+            self.send_header("ETag", '"one"')
+            self.send_header("Content-Range", f"bytes 0-{len(content) - 1}/{len(content)}")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_HEAD = do_GET
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with mksum.measured() as figures:
+            for path, content in contents.items():
+                root = mksum.file_root(f"http://127.0.0.1:{server.server_port}{path}", "sha256")
+                assert root.bytes == hashlib.sha256(content).digest()
+        server.shutdown()
+    assert asked == [("GET", path) for path in contents]
+    assert figures["requests"] == len(contents)
+    assert figures["received_bytes"] == sum(map(len, contents.values()))
 
 
 def test_adapters_travel_to_workers() -> None:

@@ -66,6 +66,9 @@ impl Objects for Store {
         Ok(Arc::new(Opened(self.0.clone())))
     }
     fn expect(&self, _: &Url) {}
+    fn fetched(&self, _: &Url, _: Duration) -> bool {
+        false
+    }
     fn list(&self, _: &Url) -> Result<Listing, Error> {
         unimplemented!("not of a replica")
     }

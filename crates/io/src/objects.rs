@@ -6,6 +6,7 @@ use std::fmt;
 use std::io::{IoSliceMut, Read};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Whether bytes are fetched before they are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,10 @@ pub trait Objects: fmt::Debug + Send + Sync {
 
     /// Notes that the object at a URL will be opened from its beginning: a client may begin to fetch it.
     fn expect(&self, url: &Url);
+
+    /// Begins to open the object at a URL as [`Objects::expect`] does, and waits at most `patience` for it. Returns whether nothing of
+    /// opening and reading it takes time any more: all bytes of a small object are here, or the error is known.
+    fn fetched(&self, url: &Url, patience: Duration) -> bool;
 
     /// The objects whose names begin with that of a URL and a slash, as they are listed.
     ///

@@ -253,9 +253,11 @@ impl ObjectStore for Adapter {
 mod tests {
     use super::*;
     use crate::Stores;
+    use crate::retries::LIMIT;
     use mksum_io::{Ahead, Objects as _, Url};
     use std::io::IoSliceMut;
     use std::sync::Mutex;
+    use std::time::Duration;
 
     /// Objects in memory, whose version is their number of writes; at most `most` bytes come at once.
     #[derive(Debug, Default)]
@@ -350,6 +352,28 @@ mod tests {
         stores.put(&url(&given, "c/d"), &mut &long[..], long.len() as u64).unwrap();
         assert_eq!(read(&stores, &url(&given, "c/d")).unwrap(), long);
         assert_eq!(stores.stored(&url(&given, "b")).unwrap().version, "1");
+    }
+
+    #[test]
+    fn an_object_that_was_fetched_is_not_asked_for_again() {
+        let objects = [("empty", 0), ("small", 5000), ("long", 3 << 20)];
+        let objects: Vec<_> = objects.iter().map(|&(key, len)| (key, vec![7; len])).collect();
+        let given = Given::new(Arc::new(Memory::with(&objects)));
+        for patience in [Duration::ZERO, LIMIT] {
+            for (key, bytes) in &objects {
+                let (stores, url) = (Stores::new(), url(&given, key));
+                let fetched = stores.fetched(&url, patience);
+                assert!(patience.is_zero() || fetched == (*key != "long"), "{key}");
+                assert_eq!(&read(&stores, &url).unwrap(), bytes);
+                // An empty object has no range, and is asked for its version.
+                assert_eq!(stores.traffic(), (if bytes.is_empty() { 2 } else { 1 }, bytes.len() as u64), "{key}");
+            }
+        }
+        let (stores, none) = (Stores::new(), url(&given, "none"));
+        assert!(stores.fetched(&none, LIMIT));
+        let error = read(&stores, &none).unwrap_err().to_string();
+        assert!(error.contains("there is no such object") && stores.traffic() == (1, 0), "{error}");
+        assert!(!stores.fetched(&Url::parse("store://x/b").unwrap(), LIMIT));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::traffic::Traffic;
 use crate::upload::{hand_over, upload};
 use crate::whole::Whole;
 use crate::window::{Budget, RANGE, Window};
+use futures_util::FutureExt;
 use mksum_io::{Ahead, Error, Listed, Listing, Object, Objects, StoredSums, Url, available_threads};
 use object_store::path::Path as Location;
 use std::collections::HashMap;
@@ -20,10 +21,13 @@ use std::fmt;
 use std::hint;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{AbortHandle, JoinHandle};
+use tokio::time::timeout;
 
 /// The headers with sums of objects.
 const SUMS: [&str; 16] = [
@@ -50,7 +54,7 @@ const SUMS: [&str; 16] = [
 /// The first use of it starts threads that wait for the network; they end with it.
 pub struct Stores {
     network: Arc<Network>,
-    expected: Mutex<HashMap<Url, JoinHandle<Opened>>>,
+    expected: Mutex<HashMap<Url, Opening>>,
 }
 
 /// What calls share: threads, connections, and the memory for what is fetched ahead.
@@ -66,10 +70,17 @@ struct Network {
 /// An object that was opened: its version, and its first bytes, which are still coming.
 type Opened = Result<(Arc<Source>, Version, Coming), Fault>;
 
+/// An object that is expected.
+enum Opening {
+    /// The threads of the runtime open it.
+    Begun(JoinHandle<Opened>),
+    Done(Opened),
+}
+
 /// The first bytes of an object, which are still coming.
 enum Coming {
-    /// A part, if there is one.
-    Part(Option<(Arc<Part>, AbortHandle)>),
+    /// A part, if there is one, and the task that fetches it, if that has not ended.
+    Part(Option<(Arc<Part>, Option<AbortHandle>)>),
     /// All of them, in order.
     Whole(Body),
 }
@@ -80,6 +91,8 @@ impl Stores {
     /// The objects that are opened before they are asked for, at most, and the bytes that are fetched of each then.
     const EXPECTED: usize = 64;
     const EXPECTED_BYTES: u64 = 1 << 20;
+    /// The first part of an object, in bytes, that whoever opens it waits for.
+    const SHORT: u64 = 256 << 10;
 
     /// Clients with the configuration of the environment.
     pub fn new() -> Stores {
@@ -163,11 +176,11 @@ impl Stores {
         Ok(Arc::new(Source { store: client.store, location, version: place.version, traffic, blocks }))
     }
 
-    /// Opens an object on the threads of the runtime.
-    fn begin(&self, url: &Url, first: Range<u64>) -> Result<JoinHandle<Opened>, Fault> {
+    /// Opens an object. The bytes that follow a short first part, the threads of the runtime fetch.
+    fn opening(&self, url: &Url, first: Range<u64>) -> Result<impl Future<Output = Opened> + Send + use<>, Fault> {
         let source = self.source(url)?;
         let runtime = self.runtime()?.handle().clone();
-        Ok(self.runtime()?.spawn(async move {
+        let opening = async move {
             let (version, first) = source.open(first).await?;
             let (range, response) = match first {
                 First::None => return Ok((source, version, Coming::Part(None))),
@@ -175,10 +188,18 @@ impl Stores {
                 First::Whole(body) => return Ok((source, version, Coming::Whole(body))),
             };
             let part = Arc::new(Part::new(range.start, range.end - range.start));
+            if part.len <= Self::SHORT {
+                // To hand it to another thread and to wait for that takes longer than such a body.
+                source.fill(&part, &version, response).await;
+                return Ok((source, version, Coming::Part(Some((part, None)))));
+            }
             let (filling, filled, wanted) = (source.clone(), part.clone(), version.clone());
             let task = runtime.spawn(async move { filling.fill(&filled, &wanted, response).await });
-            Ok((source, version, Coming::Part(Some((part, task.abort_handle())))))
-        }))
+            Ok((source, version, Coming::Part(Some((part, Some(task.abort_handle()))))))
+        };
+        // A client may panic.
+        let gave_up = || Err(Fault::Fetch("the client of the store gave up".into()));
+        Ok(AssertUnwindSafe(opening).catch_unwind().map(move |opened| opened.unwrap_or_else(|_| gave_up())))
     }
 
     fn opened(&self, url: &Url, wanted: Range<u64>, ahead: Ahead) -> Result<Arc<dyn Object>, Fault> {
@@ -188,16 +209,19 @@ impl Stores {
             0 if ahead == Ahead::Yes => lock(&self.expected).remove(url),
             _ => None,
         };
-        let opening = match expected {
-            Some(opening) => opening,
-            None => self.begin(url, first)?,
-        };
         let runtime = self.runtime()?;
+        let opened = match expected {
+            // The calling thread waits in any case.
+            None => runtime.block_on(self.opening(url, first)?),
+            Some(Opening::Begun(opening)) => {
+                runtime.block_on(opening).map_err(|error| Fault::Fetch(error.to_string()))?
+            }
+            Some(Opening::Done(opened)) => opened,
+        };
         if ahead == Ahead::Yes {
             static ONCE: Once = Once::new();
             ONCE.call_once(keep_freed_memory);
         }
-        let opened = runtime.block_on(opening).map_err(|error| Fault::Fetch(error.to_string()))?;
         let (source, version, first) = opened?;
         let (of, runtime) = ((source, version), runtime.handle().clone());
         Ok(match first {
@@ -217,7 +241,11 @@ fn put_failed(url: &Url, why: &str) -> Error {
 impl Drop for Stores {
     fn drop(&mut self) {
         // What was expected in vain.
-        lock(&self.expected).drain().for_each(|(_, opening)| opening.abort());
+        lock(&self.expected).drain().for_each(|(_, opening)| {
+            if let Opening::Begun(task) = opening {
+                task.abort();
+            }
+        });
     }
 }
 
@@ -242,10 +270,32 @@ impl Objects for Stores {
         let mut expected = lock(&self.expected);
         if expected.len() < Self::EXPECTED
             && !expected.contains_key(url)
-            && let Ok(opening) = self.begin(url, 0..Self::EXPECTED_BYTES)
+            && let (Ok(opening), Ok(runtime)) = (self.opening(url, 0..Self::EXPECTED_BYTES), self.runtime())
         {
-            expected.insert(url.clone(), opening);
+            expected.insert(url.clone(), Opening::Begun(runtime.spawn(opening)));
         }
+    }
+
+    fn fetched(&self, url: &Url, patience: Duration) -> bool {
+        let (Ok(opening), Ok(runtime)) = (self.opening(url, 0..RANGE), self.runtime()) else { return false };
+        let mut opening = Box::pin(opening);
+        let opened = runtime.block_on(async { timeout(patience, &mut opening).await });
+        let (opening, fetched) = match opened {
+            Ok(opened) => {
+                let fetched = match &opened {
+                    Ok((_, version, Coming::Part(part))) => {
+                        part.as_ref().map_or(0, |(part, _)| part.len) == version.len && version.len <= Self::SHORT
+                    }
+                    Ok((.., Coming::Whole(_))) => false,
+                    // Opening it fails at once.
+                    Err(_) => true,
+                };
+                (Opening::Done(opened), fetched)
+            }
+            Err(_) => (Opening::Begun(runtime.spawn(opening)), false),
+        };
+        lock(&self.expected).insert(url.clone(), opening);
+        fetched
     }
 
     fn list(&self, url: &Url) -> Result<Listing, Error> {

@@ -34,7 +34,8 @@ impl Budget {
 #[derive(Debug)]
 struct Entry {
     part: Arc<Part>,
-    task: AbortHandle,
+    /// The task that fetches it, if that had not ended before this was made.
+    task: Option<AbortHandle>,
     /// The bytes of it that were read: at its length, it is not needed again.
     served: u64,
     /// The bytes of the budget that it holds.
@@ -45,8 +46,8 @@ struct Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         // The task has the part too. Whoever else has it waits for its bytes.
-        if Arc::strong_count(&self.part) <= 2 {
-            self.task.abort();
+        if let Some(task) = self.task.take_if(|_| Arc::strong_count(&self.part) <= 2) {
+            task.abort();
         }
         self.budget.0.fetch_add(self.held, Ordering::Relaxed);
     }
@@ -86,7 +87,7 @@ impl Window {
     pub fn new(
         url: Url,
         (source, version): (Arc<Source>, Version),
-        first: Option<(Arc<Part>, AbortHandle)>,
+        first: Option<(Arc<Part>, Option<AbortHandle>)>,
         (ahead, requests, end): (Ahead, usize, u64),
         (runtime, budget): (Handle, Arc<Budget>),
     ) -> Window {
@@ -102,7 +103,7 @@ impl Window {
         let part = Arc::new(Part::new(start, len));
         let (source, version, filled) = (self.source.clone(), self.version.clone(), part.clone());
         let task = self.runtime.spawn(async move { source.fill(&filled, &version, None).await }).abort_handle();
-        Entry { part, task, served: 0, held, budget: self.budget.clone() }
+        Entry { part, task: Some(task), served: 0, held, budget: self.budget.clone() }
     }
 
     /// The part with the byte at `start`, of which the bytes up to `end` will be read now; and those ahead of it are begun.

@@ -30,6 +30,7 @@ from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 import pyarrow as pa
+from pyspark.accumulators import AccumulatorParam
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -38,11 +39,16 @@ from pyspark.sql.types import StructType
 
 import mksum
 from mksum import cluster
+from mksum._metrics import Metrics
 from mksum._places import STORES
 from mksum.cluster import PART, TASK, Ledger, Listed, Result, Span
 from mksum.types import AnyPath, Format
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
+Done: TypeAlias = Callable[[Any], object]
+"""Called in workers with figures to be added."""
+OnMetrics: TypeAlias = Callable[[Metrics], object]
+"""Called with the figures of a job so far."""
 Source: TypeAlias = AnyPath | DataFrame
 """A URL, a path, a folder; or a frame of inputs with the columns `path`, `size` and, if it is known, `etag`."""
 
@@ -97,6 +103,7 @@ def hash(
     symlinks: cluster.Links = "skip",
     on_plan: cluster.OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
+    on_metrics: OnMetrics | None = None,
 ) -> DataFrame:
     """Hashes what is not in the ledger, and returns a frame with the root of each input.
 
@@ -119,6 +126,10 @@ def hash(
             `verify`, once for each format of its roots. `on_progress` comes to the sum of these bytes if nothing fails.
         on_progress: Called with the bytes that were hashed since the last call, about once a second, in another thread; not
             with Connect, whose sessions have `addProgressHandler`: tasks cost about the same.
+        on_metrics: Called like that with what all tasks of the job have come to so far, by an accumulator of Spark: bytes,
+            requests to stores, those for the ledger too, and the seconds of the tasks, added up. A task that Spark runs twice
+            may count twice, and one whose worker died does not count. Listing and asking for versions are not in it. Not called
+            if the ledger has everything.
 
     Returns:
         A frame with the columns of `mksum.cluster.Result`: object, etag, size, format, root, status, error, run, verified_at. It
@@ -130,7 +141,7 @@ def hash(
         PySparkException: The job failed: run it again with the same ledger.
     """
     how: Any = {"part": part, "task": task, "threads": threads, "files": files, "symlinks": symlinks}
-    how |= {"on_plan": on_plan, "on_progress": on_progress}
+    how |= {"on_plan": on_plan, "on_progress": on_progress, "on_metrics": on_metrics}
     return _hashed_in(cluster.new_run(), "digests", spark, source, ledger, fmt, **how)
 
 
@@ -149,6 +160,7 @@ def _hashed_in(
     symlinks: cluster.Links = "skip",
     on_plan: cluster.OnPlan | None = None,
     on_progress: Callable[[int], object] | None = None,
+    on_metrics: OnMetrics | None = None,
 ) -> DataFrame:
     """The roots of inputs from a ledger's rows of a kind, after a run has hashed what these lack.
 
@@ -157,7 +169,7 @@ def _hashed_in(
     evidence, of_run = F.col("rows") == kind, F.col("run") == run
     evidence = evidence & of_run if kind == "verified" else evidence
     spec, listing = cluster.canonical(fmt), uuid.uuid4().hex
-    progress = _Progress(spark, on_progress)
+    progress = _Progress(spark, on_progress, on_metrics)
     # What was listed is written down first, so that all later steps are about the same versions.
     listed = f"{ledger.rstrip('/')}/inputs/run={listing}"
     with _of_spark(ledger):
@@ -512,15 +524,25 @@ def _worked(
     kind: str,
     threads: int | None,
     files: Any,
-    done: Callable[[int], object] | None,
+    done: Done | None,
 ) -> Batches:
     """Hashes tasks and writes each one's rows to the ledger. Yields nothing."""
     _spare_modules()
     for spans in _tasks(batches):
-        count = cluster.work(spans, ledger, run, kind, fmt, threads, files)
+        with _measured(done):
+            count = cluster.work(spans, ledger, run, kind, fmt, threads, files)
         if done is not None:
-            done(count)
+            done({"done": count})
     yield from ()
+
+
+@contextlib.contextmanager
+def _measured(done: Done | None) -> Iterator[None]:
+    """Reports the figures of a block in a worker: a process that runs one task at a time."""
+    with mksum.measured("task") as figures:
+        yield
+    if done is not None:
+        done(figures)
 
 
 @functools.cache
@@ -532,19 +554,18 @@ def _spare_modules() -> None:
     gc.freeze()
 
 
-def _hashed(
-    batches: Batches, fmt: str, run: str, kind: str, threads: int | None, files: Any, done: Callable[[int], object] | None
-) -> Batches:
+def _hashed(batches: Batches, fmt: str, run: str, kind: str, threads: int | None, files: Any, done: Done | None) -> Batches:
     """The rows of the ledger for tasks, which Spark writes."""
     for spans in _tasks(batches):
 
         def rows(spans: list[Span] = spans) -> Iterator[dict[str, Any]]:
             for found in cluster.read_in(run, cluster.hashed(spans, fmt, threads=threads, files=files)):
                 if done is not None and "error" not in found:
-                    done(found["length"])
+                    done({"done": found["length"]})
                 yield {**found, "rows": "errors" if "error" in found else kind}
 
-        yield from _batches(rows(), f"{ROWS}, {ERRORS}, rows string")
+        with _measured(done):
+            yield from _batches(rows(), f"{ROWS}, {ERRORS}, rows string")
 
 
 def _joined(batches: Batches, fmt: str, part: int, run: str) -> Batches:
@@ -585,29 +606,42 @@ def _arrow(schema: str) -> Any:
     return pa.schema([(name, types[kind]) for name, kind in (field.split() for field in schema.split(", "))])
 
 
+class _Sums(AccumulatorParam[dict[str, float]]):
+    """Adds figures by their names."""
+
+    def zero(self, value: dict[str, float]) -> dict[str, float]:
+        return dict.fromkeys(value, 0)
+
+    def addInPlace(self, value1: dict[str, float], value2: dict[str, float]) -> dict[str, float]:
+        # Another thread reads the old ones.
+        return {name: value1.get(name, 0) + value2.get(name, 0) for name in {**value1, **value2}}
+
+
 class _Progress:
     """Tells how far a job is, from an accumulator."""
 
-    def __init__(self, spark: SparkSession, on_progress: Callable[[int], object] | None) -> None:
-        self.on_progress, self.told, self.ended = on_progress, 0, threading.Event()
-        self.done: Any = None
-        if on_progress is not None:
+    def __init__(self, spark: SparkSession, on_progress: Callable[[int], object] | None, on_metrics: OnMetrics | None) -> None:
+        self.on_progress, self.on_metrics, self.told, self.ended = on_progress, on_metrics, 0, threading.Event()
+        self.done: Done | None = None
+        if on_progress is not None or on_metrics is not None:
             try:
-                self.count = spark.sparkContext.accumulator(0)
+                self.sums = spark.sparkContext.accumulator(dict[str, float](), _Sums())
             except PySparkException:
-                words = "a Connect session has no accumulators: use spark.addProgressHandler instead of on_progress"
+                words = (
+                    "a Connect session has no accumulators: use spark.addProgressHandler instead of on_progress and on_metrics"
+                )
                 raise mksum.RefusedError(words) from None
-            self.done = self.count.add
+            self.done = self.sums.add
 
     def __enter__(self) -> "_Progress":
         self.thread = threading.Thread(target=self._run, daemon=True)
-        if self.on_progress is not None:
+        if self.done is not None:
             self.thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
-        if self.on_progress is not None:
+        if self.done is not None:
             self.thread.join()
             self._tell()
 
@@ -616,10 +650,14 @@ class _Progress:
             self._tell()
 
     def _tell(self) -> None:
-        now = self.count.value
+        sums = self.sums.value
+        now = int(sums.get("done", 0))
         if self.on_progress is not None and now > self.told:
             self.on_progress(now - self.told)
             self.told = now
+        if self.on_metrics is not None:
+            found: Any = {name: sums.get(name, 0) for name in Metrics.__annotations__}
+            self.on_metrics(found)
 
 
 __all__ = ["MksumSource", "hash", "register", "table", "verify"]
