@@ -58,6 +58,11 @@ def identifier(name):
     return name.replace("-", "_")
 
 
+def exported(names):
+    """The functions of hashes of the package for JavaScript, in order."""
+    return sorted(identifier(name) + ending for name in names for ending in ("", "hex"))
+
+
 def key(name):
     return f'"{name}"' if "-" in name else name
 
@@ -128,11 +133,12 @@ LISTS = [
     ("bindings/c/Cargo.toml", "hashes = [", "]", lambda _: ", ".join(f'"mksum/{name}"' for name in sorted(LEFT_OUT))),
     ("bindings/python/src/lib.rs", "hasher::{\n", "\n        },", lambda _: wrap(
         sorted(["Hasher", "new", *PYTHON], key=natural), ", ", 117, " " * 12) + ","),
-    ("bindings/js/src/hash.ts", "/** One function for each hash. */\n", None, lambda _: "".join(
-        f'export const {identifier(name)} = /* @__PURE__ */ by("{name}");\n' for name in JS)),
+    ("bindings/js/src/hash.ts", "/** One function for each hash, and one that returns its digest as hex. */\n", None, lambda _: "".join(
+        f'export const {identifier(name)} = /* @__PURE__ */ by("{name}");\n'
+        f"export const {identifier(name)}hex = /* @__PURE__ */ inHex({identifier(name)});\n" for name in JS)),
     ("bindings/js/src/hashes.ts", "export {\n", "} from", lambda _: "".join(
-        f"    {name},\n" for name in sorted(map(identifier, JS)))),
-    *((f"bindings/js/src/{family}.ts", "export { ", " } from", lambda _, names=names: ", ".join(sorted(map(identifier, names))))
+        f"    {name},\n" for name in exported(JS))),
+    *((f"bindings/js/src/{family}.ts", "export { ", " } from", lambda _, names=names: ", ".join(exported(names)))
       for family, names in FEATURES.items()),
     ("bindings/js/scripts/build.js", "const FAMILIES = {\n", "};", lambda _: "".join(
         f'    {family}: [{", ".join(chr(34) + name + chr(34) for name in names)}],\n' for family, names in FEATURES.items())),

@@ -185,6 +185,8 @@ for thing in "$@"; do
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
         # What bindings/python/test.sh needs.
         python-package) required python/venv bindings/python/requirements.txt ;;
+        # PyPI's checks of metadata and of the page that it shows.
+        twine) packages twine twine==7.0.0 ;;
         # CUDA's compilers and headers, which need no GPU.
         cuda) required cuda crates/gpu/requirements.txt ;;
         openssl) apt openssl openssl ;;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# package.sh: packs every crate that is published, and installs the tool from the packed files alone. With --publish: publishes them.
+# package.sh: packs every crate that is published, has crates.io's own checks, and installs the tool from the packed files alone. With
+# --publish: publishes them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -14,6 +15,9 @@ if [ "${1:-}" = --publish ]; then
     exec cargo publish --locked "${options[@]}"
 fi
 cargo package --quiet --no-verify --allow-dirty "${options[@]}"
+# The registry's own checks: manifests, versions, what depends on what. `--no-verify` leaves out that each packed crate builds by itself
+# with its default features: below, the tool is built from all of them, with the features that it has.
+cargo publish --dry-run --quiet --no-verify --allow-dirty --locked "${options[@]}"
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 # Outside of the workspace, so that nothing of it can be found.
 packed=$(mktemp -d)

@@ -11,7 +11,7 @@ export CARGO_INCREMENTAL=0
 # Programs and libraries share the compiled kernels instead of optimizing them once more each, which takes minutes. The speed is the same.
 export CARGO_PROFILE_RELEASE_LTO=off
 
-# Formatting, lints, documentation, who depends on whom, packages; the other workspaces' locked versions.
+# Formatting, lints, documentation, who depends on whom; the other workspaces' locked versions.
 lint() {
     scripts/house.py
     scripts/repository.py >/dev/null
@@ -25,7 +25,6 @@ lint() {
     scripts/modules_test.py
     scripts/names.py --check
     scripts/layers.py
-    scripts/package.sh
 }
 
 # Unit, integration, property and documentation tests of all crates.
@@ -58,7 +57,7 @@ lanes() {
     crates/lanes/test.sh
 }
 
-# The seven languages: each one's own tests, and the rows and the contract that all of them keep.
+# The seven languages: each one's own tests, and the rows and the contract that all of them keep. The stage `publish` tests their archives.
 languages() {
     make -C languages all
 }
@@ -222,6 +221,24 @@ python() {
     bindings/python/test.sh
 }
 
+# A dry run of what every registry checks: addresses, crates.io, npm, PyPI, and those of the languages. Nothing is published.
+publish() {
+    scripts/need.sh python twine npm:bindings/js target:wasm32-unknown-unknown
+    scripts/repository.py
+    scripts/package.sh
+    # As the stage `js` has built it, if it has. npm itself says what its registry would correct in the manifest, which is no error to it.
+    # Provenance is signed in CI alone, so the dry run checks the option and the access that it needs, and repository.py the address.
+    (
+        cd bindings/js
+        [ -e dist/index.js ] || npm run --silent build
+        npm publish --dry-run --provenance --access public --loglevel warn 2>&1 | tee "$target/npm-dry-run"
+        if grep -n "npm pkg fix" "$target/npm-dry-run"; then exit 1; fi
+    )
+    bindings/python/wheel.sh
+    "$target/twine/bin/twine" --no-color check --strict "$target"/python/dist/*
+    make -C languages publish
+}
+
 # The lab without its clocks, but for a look at what became slower. Results are in their format, and tables keep runs apart. Every library
 # of the study in JavaScript gives the right digests, each in a process of its own.
 lab() {
@@ -255,7 +272,7 @@ build() {
 # same folder are in the same line; cargo and need.sh have locks.
 lines=(
     "lint rust gpu c systems windows lanes fuzz"
-    "spec vectors tool stores python cluster languages js site lab"
+    "spec vectors tool stores python cluster languages js publish site lab"
 )
 read -ra stages <<<"${lines[*]}"
 # The most that a stage may take, in seconds: one that hangs fails by itself, and the others run. The whole ends in 87 minutes,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds and tests both packages, as packed by test.sh, with the GHC of Debian's testing distribution, in a folder of its own with
+# Builds and tests both packages, as packed by publish.sh, with the GHC of Debian's testing distribution, in a folder of its own with
 # that distribution: ~/.cache/mksum/ghc, or $MKSUM_GHC_ROOT. Needs the rights of chroot, debootstrap and half a gigabyte.
 set -eu
 cd "$(dirname "$0")"

@@ -1,5 +1,6 @@
 // The functions of one hash each in the entry `mksum`: a page loads only the modules of the functions that it imports.
 import { alone } from "./alone.js";
+import { inHex } from "./hex.js";
 import { small as md5Module } from "./small-md5.js";
 import { small as sha1Module } from "./small-sha1.js";
 import { small as sha2Module } from "./small-sha2.js";
@@ -25,3 +26,21 @@ export const sha3_384 = /* @__PURE__ */ alone(sha3Module, "sha3-384");
 export const sha3_512 = /* @__PURE__ */ alone(sha3Module, "sha3-512");
 export const keccak256 = /* @__PURE__ */ alone(sha3Module, "keccak256");
 export const ripemd160 = /* @__PURE__ */ alone(ripemd160Module, "ripemd160");
+
+export const md5hex = /* @__PURE__ */ inHex(md5);
+export const sha1hex = /* @__PURE__ */ inHex(sha1);
+export const sha224hex = /* @__PURE__ */ inHex(sha224);
+export const sha256hex = /* @__PURE__ */ inHex(sha256);
+export const sha384hex = /* @__PURE__ */ inHex(sha384);
+export const sha512hex = /* @__PURE__ */ inHex(sha512);
+export const sha512_224hex = /* @__PURE__ */ inHex(sha512_224);
+export const sha512_256hex = /* @__PURE__ */ inHex(sha512_256);
+export const blake2shex = /* @__PURE__ */ inHex(blake2s);
+export const blake2bhex = /* @__PURE__ */ inHex(blake2b);
+export const blake3hex = /* @__PURE__ */ inHex(blake3);
+export const sha3_224hex = /* @__PURE__ */ inHex(sha3_224);
+export const sha3_256hex = /* @__PURE__ */ inHex(sha3_256);
+export const sha3_384hex = /* @__PURE__ */ inHex(sha3_384);
+export const sha3_512hex = /* @__PURE__ */ inHex(sha3_512);
+export const keccak256hex = /* @__PURE__ */ inHex(keccak256);
+export const ripemd160hex = /* @__PURE__ */ inHex(ripemd160);

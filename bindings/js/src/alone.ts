@@ -1,5 +1,5 @@
 import type { HashName } from "./algorithms.js";
-import { type Bytes, bytesOf } from "./bytes.js";
+import { type Data, dataOf } from "./bytes.js";
 import { current } from "./current.js";
 import { compileText } from "./decoded.js";
 import { type Digest, digestBy } from "./digest-by.js";
@@ -17,9 +17,9 @@ export interface Small {
  * Returns the function `digest(name, data)` of one hash, so that a page that needs nothing else loads a small module. Where the engine of
  * all hashes runs, that one does the work: `load` may have been given it by a host that compiles nothing.
  */
-export function alone(small: Small, name: HashName): (data: Bytes) => Digest {
+export function alone(small: Small, name: HashName): (data: Data) => Digest {
     const [number, size] = TABLE[name];
-    return (data) => digestBy(bytesOf(data), (current.engine ?? started(small)).ready(), number, size);
+    return (data) => digestBy(dataOf(data), (current.engine ?? started(small)).ready(), number, size);
 }
 
 function started(small: Small): Engine {

@@ -3,6 +3,9 @@ import { MksumError } from "./errors.js";
 /** Bytes in memory: a `Uint8Array` (which a `Buffer` is), another view, or a whole buffer. Shared memory is copied first. */
 export type Bytes = ArrayBufferView | ArrayBufferLike;
 
+/** What is hashed: bytes, or text, which is hashed as UTF-8. */
+export type Data = Bytes | string;
+
 /** A `Uint8Array` whose memory is not shared: `Uint8Array<ArrayBuffer>` since TypeScript 5.7, before which it has no parameter. */
 export type OwnBytes = ReturnType<typeof Uint8Array.of>;
 
@@ -25,8 +28,21 @@ export function bytesOf(data: Bytes): Uint8Array {
             throw detached(cause);
         }
     }
-    const hint = typeof data === "string" ? ": encode it with new TextEncoder().encode(text)" : "";
+    const hint = typeof data === "string" ? ": use TextEncoder" : "";
     throw new MksumError("argument", `expected a Uint8Array, found ${kind(data)}${hint}`);
+}
+
+/**
+ * Returns the bytes that are hashed.
+ *
+ * @throws {MksumError} `argument` for a text with half of a surrogate pair, of which an encoder makes another character without a word;
+ * otherwise as {@link bytesOf}.
+ */
+export function dataOf(data: Data): Uint8Array {
+    if (typeof data !== "string") return bytesOf(data);
+    const at = data.search(/\p{Cs}/u);
+    if (at >= 0) throw new MksumError("argument", `half of a surrogate pair at ${at}`);
+    return new TextEncoder().encode(data);
 }
 
 /** The prototype of all typed arrays, whose getters read the array itself and not what a subclass states. */

@@ -1,6 +1,6 @@
 // The exports that all entries share.
 export { type HashName, HASHES } from "./algorithms.js";
-export type { Bytes } from "./bytes.js";
+export type { Bytes, Data } from "./bytes.js";
 export { hkdf, hkdfExpand, hkdfExtract, pbkdf2, pbkdf2Many, pbkdf2Of, type Secret } from "./derive.js";
 export { digestFast } from "./digest-fast.js";
 export { digestOf } from "./digest-of.js";

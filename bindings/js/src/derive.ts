@@ -102,7 +102,7 @@ class Derivation {
             const { password, salt } = secret;
             let key = bytesOf(password);
             if (key.length > block) key = digest(name, key);
-            const keyed = createHmac(name, key).update(salt);
+            const keyed = createHmac(name, key).update(bytesOf(salt));
             for (let at = 0; at < this.blocks; at++) {
                 const number = new Uint8Array(4);
                 new DataView(number.buffer).setUint32(0, at + 1);
@@ -162,7 +162,7 @@ export function hkdf(name: HashName, input: Bytes, salt: Bytes, info: Bytes, len
 
 /** Extracts a pseudorandom key, the first step of HKDF (RFC 5869, 2.2). */
 export function hkdfExtract(name: HashName, input: Bytes, salt: Bytes): Digest {
-    return hmac(name, salt, input);
+    return hmac(name, salt, bytesOf(input));
 }
 
 /** Expands a pseudorandom key, the second step of HKDF (RFC 5869, 2.3). */

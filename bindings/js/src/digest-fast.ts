@@ -1,5 +1,5 @@
 import { algorithm, type HashName } from "./algorithms.js";
-import { type Bytes, bytesOf } from "./bytes.js";
+import { type Data, dataOf } from "./bytes.js";
 import { type Digest, digestBy } from "./digest-by.js";
 import { running } from "./engine.js";
 
@@ -20,9 +20,9 @@ const NATIVE: { [name: string]: [string, number] } = {
  *
  * @throws {MksumError} As {@link digest}.
  */
-export async function digestFast(name: HashName, data: Bytes): Promise<Digest> {
+export async function digestFast(name: HashName, data: Data): Promise<Digest> {
     const { number, size } = algorithm(name);
-    const bytes = bytesOf(data);
+    const bytes = dataOf(data);
     const [other, least] = NATIVE[name] ?? ["", Infinity];
     if (bytes.length >= least) {
         try {

@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // The entry `mksum/extra`: keyed and extendable hashes, scrypt and Argon2, with a module of its own.
-import { type Bytes, bytesOf, checkOptions, integer, kind, type OwnBytes, unexpected } from "./bytes.js";
+import { type Bytes, bytesOf, type Data, dataOf, checkOptions, integer, kind, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
 import { append, call, put, release, taken } from "./extra-engine.js";
 
-export type { Bytes } from "./bytes.js";
+export type { Bytes, Data } from "./bytes.js";
 export { type ErrorCode, MksumError } from "./errors.js";
 export { load } from "./extra-engine.js";
 export { fromHex, toHex } from "./hex.js";
@@ -103,8 +103,8 @@ export class ExtraHasher {
      *
      * @throws {MksumError} `finished` after the end; `argument` or `detached` if `data` is not bytes.
      */
-    update(data: Bytes): this {
-        const bytes = bytesOf(data);
+    update(data: Data): this {
+        const bytes = dataOf(data);
         const state = this.alive();
         call((exports) => append(exports, state, bytes));
         return this;
@@ -208,8 +208,8 @@ export function create<Name extends ExtraName>(name: Name, options: ExtraOptions
     return new ExtraHasher(name, size, state);
 }
 
-function digest<Name extends ExtraName>(name: Name, data: Bytes, options?: ExtraOptions[Name]): Digest {
-    const bytes = bytesOf(data);
+function digest<Name extends ExtraName>(name: Name, data: Data, options?: ExtraOptions[Name]): Digest {
+    const bytes = dataOf(data);
     const hasher = create(name, options);
     try {
         return hasher.update(bytes).digest();
@@ -223,19 +223,19 @@ function digest<Name extends ExtraName>(name: Name, data: Bytes, options?: Extra
  *
  * @throws {MksumError} As {@link create}.
  */
-export const blake3 = (data: Bytes, options?: Blake3Options): Digest => digest("blake3", data, options);
+export const blake3 = (data: Data, options?: Blake3Options): Digest => digest("blake3", data, options);
 
 /** Returns BLAKE2b of bytes: see {@link blake3}. */
-export const blake2b = (data: Bytes, options?: Blake2Options): Digest => digest("blake2b", data, options);
+export const blake2b = (data: Data, options?: Blake2Options): Digest => digest("blake2b", data, options);
 
 /** Returns BLAKE2s of bytes: see {@link blake3}. */
-export const blake2s = (data: Bytes, options?: Blake2Options): Digest => digest("blake2s", data, options);
+export const blake2s = (data: Data, options?: Blake2Options): Digest => digest("blake2s", data, options);
 
 /** Returns `length` bytes of SHAKE128 (FIPS 202, 6.2), 32 if it is left out: see {@link blake3}. */
-export const shake128 = (data: Bytes, length?: number): Digest => digest("shake128", data, length === undefined ? {} : { length });
+export const shake128 = (data: Data, length?: number): Digest => digest("shake128", data, length === undefined ? {} : { length });
 
 /** Returns `length` bytes of SHAKE256 (FIPS 202, 6.2), 64 if it is left out: see {@link blake3}. */
-export const shake256 = (data: Bytes, length?: number): Digest => digest("shake256", data, length === undefined ? {} : { length });
+export const shake256 = (data: Data, length?: number): Digest => digest("shake256", data, length === undefined ? {} : { length });
 
 /** Parameters of scrypt. */
 export interface ScryptOptions {

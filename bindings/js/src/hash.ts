@@ -1,20 +1,21 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { type Algorithm, algorithm, type HashName } from "./algorithms.js";
-import { type Bytes, bytesOf, type OwnBytes } from "./bytes.js";
+import { type Bytes, bytesOf, type Data, dataOf, type OwnBytes } from "./bytes.js";
 import { append, type Digest, digestBy } from "./digest-by.js";
 import { INPUT, OUTPUT, release, running, SHORT } from "./engine.js";
 import { MksumError } from "./errors.js";
+import { inHex } from "./hex.js";
 
 export type { Digest } from "./digest-by.js";
 
 /**
- * Returns the digest of bytes.
+ * Returns the digest of bytes, or of text as UTF-8.
  *
- * @throws {MksumError} `argument` if there is no such hash or `data` is not bytes; `detached` if its buffer is detached.
+ * @throws {MksumError} `argument` if there is no such hash, or `data` is neither bytes nor text, or has half of a surrogate pair; `detached` if its buffer is detached.
  */
-export function digest(name: HashName, data: Bytes): Digest {
+export function digest(name: HashName, data: Data): Digest {
     const { number, size } = algorithm(name);
-    return digestBy(bytesOf(data), running(), number, size);
+    return digestBy(dataOf(data), running(), number, size);
 }
 
 /** The state of a hasher that has none in the engine yet: its bytes, if there are any, are on the stage. */
@@ -60,12 +61,12 @@ export class Hasher {
     }
 
     /**
-     * Appends bytes.
+     * Appends bytes, or text as UTF-8.
      *
-     * @throws {MksumError} `finished` after the end; `argument` or `detached` if `data` is not bytes.
+     * @throws {MksumError} `finished` after the end; `argument` if `data` is neither, or half of a surrogate pair; `detached` if its buffer is.
      */
-    update(data: Bytes): this {
-        const bytes = bytesOf(data);
+    update(data: Data): this {
+        const bytes = dataOf(data);
         const engine = running();
         if (this.alive() === STAGED) {
             if (youngest !== this) this.hold();
@@ -283,35 +284,52 @@ export function createHmac(name: HashName, key: Bytes): Hasher {
  *
  * @throws {MksumError} As {@link createHmac}.
  */
-export function hmac(name: HashName, key: Bytes, data: Bytes): Digest {
+export function hmac(name: HashName, key: Bytes, data: Data): Digest {
     return createHmac(name, key).update(data).digest();
 }
 
 /** Returns the function `digest(name, data)` of one hash. */
-function by(name: HashName): (data: Bytes) => Digest {
+function by(name: HashName): (data: Data) => Digest {
     // Looked up at the first call, because a family's entry has only its own hashes.
     let found: Algorithm | undefined;
     return (data) => {
         const { number, size } = (found ??= algorithm(name));
-        return digestBy(bytesOf(data), running(), number, size);
+        return digestBy(dataOf(data), running(), number, size);
     };
 }
 
-/** One function for each hash. */
+/** One function for each hash, and one that returns its digest as hex. */
 export const md5 = /* @__PURE__ */ by("md5");
+export const md5hex = /* @__PURE__ */ inHex(md5);
 export const sha1 = /* @__PURE__ */ by("sha1");
+export const sha1hex = /* @__PURE__ */ inHex(sha1);
 export const sha224 = /* @__PURE__ */ by("sha224");
+export const sha224hex = /* @__PURE__ */ inHex(sha224);
 export const sha256 = /* @__PURE__ */ by("sha256");
+export const sha256hex = /* @__PURE__ */ inHex(sha256);
 export const sha384 = /* @__PURE__ */ by("sha384");
+export const sha384hex = /* @__PURE__ */ inHex(sha384);
 export const sha512 = /* @__PURE__ */ by("sha512");
+export const sha512hex = /* @__PURE__ */ inHex(sha512);
 export const sha512_224 = /* @__PURE__ */ by("sha512-224");
+export const sha512_224hex = /* @__PURE__ */ inHex(sha512_224);
 export const sha512_256 = /* @__PURE__ */ by("sha512-256");
+export const sha512_256hex = /* @__PURE__ */ inHex(sha512_256);
 export const blake2s = /* @__PURE__ */ by("blake2s");
+export const blake2shex = /* @__PURE__ */ inHex(blake2s);
 export const blake2b = /* @__PURE__ */ by("blake2b");
+export const blake2bhex = /* @__PURE__ */ inHex(blake2b);
 export const blake3 = /* @__PURE__ */ by("blake3");
+export const blake3hex = /* @__PURE__ */ inHex(blake3);
 export const sha3_224 = /* @__PURE__ */ by("sha3-224");
+export const sha3_224hex = /* @__PURE__ */ inHex(sha3_224);
 export const sha3_256 = /* @__PURE__ */ by("sha3-256");
+export const sha3_256hex = /* @__PURE__ */ inHex(sha3_256);
 export const sha3_384 = /* @__PURE__ */ by("sha3-384");
+export const sha3_384hex = /* @__PURE__ */ inHex(sha3_384);
 export const sha3_512 = /* @__PURE__ */ by("sha3-512");
+export const sha3_512hex = /* @__PURE__ */ inHex(sha3_512);
 export const keccak256 = /* @__PURE__ */ by("keccak256");
+export const keccak256hex = /* @__PURE__ */ inHex(keccak256);
 export const ripemd160 = /* @__PURE__ */ by("ripemd160");
+export const ripemd160hex = /* @__PURE__ */ inHex(ripemd160);

@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, type OwnBytes, unexpected } from "./bytes.js";
+import { type Bytes, bytesOf, type Data, type OwnBytes, unexpected } from "./bytes.js";
 import { MksumError } from "./errors.js";
 
 const DIGITS = /* @__PURE__ */ Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
@@ -8,6 +8,11 @@ export function toHex(bytes: Bytes): string {
     let text = "";
     for (const byte of bytesOf(bytes)) text += DIGITS[byte];
     return text;
+}
+
+/** Returns the function that has a hash's digest as hex. */
+export function inHex(hash: (data: Data) => Bytes): (data: Data) => string {
+    return (data) => toHex(hash(data));
 }
 
 /**

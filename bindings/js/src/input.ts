@@ -134,9 +134,6 @@ async function* raw(source: Source, signal: AbortSignal | undefined, size: numbe
     }
     if (source instanceof ReadableStream) {
         yield* streamed(source, signal);
-    } else if (typeof source === "string") {
-        const hint = "a string: encode it with new TextEncoder().encode(text)";
-        throw new MksumError("argument", `expected bytes, a Blob, a stream or an iterable, found ${hint}`);
     } else {
         yield* iterated(iteratorOf(source), signal);
     }

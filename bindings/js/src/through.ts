@@ -1,4 +1,4 @@
-import type { Bytes } from "./bytes.js";
+import { type Bytes, bytesOf } from "./bytes.js";
 
 /**
  * Returns a stream that hands on the bytes it is given, and appends them to `hasher` on their way: a {@link Hasher}, or a frontier of a
@@ -10,7 +10,7 @@ import type { Bytes } from "./bytes.js";
 export function through<B extends Bytes>(hasher: { update(data: Bytes): unknown }): TransformStream<B, B> {
     return new TransformStream<B, B>({
         transform(chunk, controller) {
-            hasher.update(chunk);
+            hasher.update(bytesOf(chunk));
             controller.enqueue(chunk);
         },
     });

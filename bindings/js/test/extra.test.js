@@ -108,7 +108,9 @@ test("wrong arguments are errors, and leave the module whole", () => {
     fails("argument", () => create(1));
     fails("argument", () => create("blake3", null));
     fails("argument", () => create("blake3", 1));
-    fails("argument", () => blake3("abc"));
+    fails("argument", () => blake3(1));
+    fails("argument", () => blake3("\ud83d"));
+    assert.deepEqual(blake3("abc"), blake3(data));
     fails("argument", () => blake3(data, { Key: new Uint8Array(32) }));
     fails("argument", () => argon2(data, new Uint8Array(8), { memory: 8, passes: 1, variant: "i" }));
     fails("argument", () => argon2(data, new Uint8Array(8), { memory: 8, passes: 1, parallelization: 1 }));

@@ -13,7 +13,7 @@ const everything = await import("mksum/hashes");
 let names = [];
 
 /** Returns the names of an entry's exports that are not hashes. */
-const functions = (entry) => Object.keys(entry).filter((key) => !mksum.HASHES.includes(key.replace("_", "-"))).toSorted();
+const functions = (entry) => Object.keys(entry).filter((key) => !mksum.HASHES.includes(key.replace("_", "-").replace(/hex$/, ""))).toSorted();
 
 for (const family of families) {
     const entry = await import(`mksum/${family}`);

@@ -11,6 +11,9 @@ for (const { digest, HASHES } of [mksum, fetched, hashes]) digest(HASHES[0] ?? "
 md5.create("md5").update(bytes).digest();
 md5.create("md5").load(md5.create("md5").update(bytes).save()).digest();
 sha2.hmac("sha512-256", bytes, bytes);
+for (const { sha256hex } of [mksum, fetched, hashes, sha2]) sha256hex("text").concat(sha256hex(bytes), md5.md5hex(md5.md5("text")));
+// @ts-expect-error A key is bytes.
+sha2.hmac("sha256", "key", "text");
 for (const own of [sha2.create("sha256"), new mksum.Frontier("rfc6962")]) own[Symbol.dispose]();
 void sha2.digestFast("sha512", bytes).then((digest) => digest.length);
 void new Blob([]).stream().pipeThrough(mksum.through(new mksum.Frontier("rfc6962"))).pipeThrough(sha2.through(sha2.create("sha256")));

@@ -71,6 +71,7 @@ mod single_leaf;
 mod size;
 mod spec;
 mod subtrees;
+mod suggestions;
 #[cfg(feature = "std")]
 mod sync;
 mod unsupported;
@@ -100,6 +101,7 @@ pub use single_leaf::LeafMessage;
 pub use size::{SizeError, format_size, parse_size};
 pub use spec::{Spec, SpecError};
 pub use subtrees::Subtrees;
+pub use suggestions::nearest;
 pub use unsupported::{ByOffset, Unsupported};
 
 use accelerator::Recipe;

@@ -5,6 +5,7 @@ use crate::formats::{FAMILIES, Family, LeafRule};
 use crate::hashing::{Framed, NodeHash};
 use crate::options::Chosen;
 use crate::prefix::PrefixRule;
+use crate::suggestions::nearest;
 use crate::{Algorithm, FormatOption, Layout, MAX_LEN, OptionValue, Shape, format_size, parse_size};
 use alloc::format;
 use alloc::string::String;
@@ -231,9 +232,14 @@ impl FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
-        let family = Family::named(&name.to_ascii_lowercase()).ok_or_else(|| {
-            let names: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
-            SpecError(format!("unknown format '{}': expected one of {}", shown(name), names.join(", ")))
+        let lowercase = name.to_ascii_lowercase();
+        let family = Family::named(&lowercase).ok_or_else(|| {
+            let names = || FAMILIES.iter().map(|family| family.name);
+            let meant = match nearest(&lowercase, names()) {
+                Some(similar) => format!("did you mean {similar}?"),
+                None => format!("expected one of {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            SpecError(format!("unknown format '{}': {meant}", shown(name)))
         })?;
         let mut spec = Spec::new(family);
         let mut last = Part::Name;

@@ -1,7 +1,7 @@
 // Invalid input: typed errors with messages, never a digest; and states that are freed.
 import {
-    create, createHmac, digest, digestOf, fromHex, hashFiles, hkdf, hmac, keep, keepOf, load, MksumError, Outboard, pbkdf2Many, pbkdf2Of, Pool, Proof,
-    root, rootOf, sha256, Spec, toHex,
+    create, createHmac, digest, digestFast, digestOf, fromHex, hashFiles, hkdf, hmac, keep, keepOf, load, MksumError, Outboard, pbkdf2Many, pbkdf2Of,
+    Pool, Proof, root, rootOf, sha256, sha256hex, sha3_256, sha3_256hex, Spec, toHex,
 } from "mksum";
 import { bytes } from "./bytes.js";
 
@@ -12,12 +12,39 @@ export default function ({ test, assert }) {
     const nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
     test("a value that is not bytes is refused", () => {
-        for (const wrong of ["text", 5, null, undefined, {}, [1, 2], true, Symbol("x"), () => {}, new Map()]) {
+        for (const wrong of [5, null, undefined, {}, [1, 2], true, Symbol("x"), () => {}, new Map()]) {
             assert.throws(() => sha256(wrong), refused("argument"));
             assert.throws(() => create("sha256").update(wrong), refused("argument"));
             assert.throws(() => hmac("sha256", wrong, bytes(1)), refused("argument"));
         }
-        assert.throws(() => sha256("text"), refused("argument", /TextEncoder/));
+        for (const key of [(text) => hmac("sha256", text, bytes(1)), (text) => root("rfc6962", text)]) {
+            assert.throws(() => key("text"), refused("argument", /TextEncoder/));
+        }
+    });
+
+    test("text is hashed as UTF-8, and half of a surrogate pair is refused", async () => {
+        for (const text of ["", "abc", "\u00e9\u{1f600}", "\ufeffa\0b", "x".repeat(100_000)]) {
+            const expected = sha256(new TextEncoder().encode(text));
+            assert.deepEqual(sha256(text), expected);
+            assert.deepEqual(digest("sha256", text), expected);
+            assert.deepEqual(create("sha256").update(text).digest(), expected);
+            assert.deepEqual(await digestFast("sha256", text), expected);
+            assert.equal(sha256hex(text), toHex(expected));
+        }
+        assert.equal(sha3_256hex(bytes(5)), toHex(sha3_256(bytes(5))));
+        for (const half of ["\ud83d", "a\ude00b", "\ude00\ud83d"]) {
+            const hasher = create("sha256").update("abc");
+            for (const hash of [sha256, sha256hex, (text) => digest("sha256", text), (text) => hasher.update(text)]) {
+                assert.throws(() => hash(half), refused("argument", half.startsWith("a") ? /at 1$/ : /at 0$/));
+            }
+            assert.equal(toHex(hasher.digest()), sha256hex("abc"));
+        }
+    });
+
+    test("a mistyped format has the nearest", () => {
+        assert.throws(() => Spec.parse("sha265"), refused("argument", /unknown format 'sha265': did you mean sha256\?$/));
+        assert.throws(() => root("rfc6961", bytes(1)), refused("argument", /did you mean rfc6962\?$/));
+        assert.throws(() => root("nonsense", bytes(1)), refused("argument", /expected one of rfc6962, /));
     });
 
     test("every kind of view and buffer is hashed as its bytes", () => {
@@ -154,7 +181,7 @@ export default function ({ test, assert }) {
 
     test("a refused slice changes nothing", () => {
         const hasher = create("sha256").update(bytes(70));
-        assert.throws(() => hasher.update("text"), refused("argument"));
+        assert.throws(() => hasher.update(5), refused("argument"));
         assert.equal(toHex(hasher.digest()), toHex(sha256(bytes(70))));
     });
 

@@ -1,12 +1,12 @@
 //! Flags that several commands share.
 
-use super::hints::{format, nearest};
+use super::hints::format;
 use super::numbers::number;
 use super::options::Options;
 use super::paths::path;
 use clap::{ArgAction, ValueEnum, ValueHint};
 use mksum::formats::FAMILIES;
-use mksum::{Algorithm, parse_size};
+use mksum::{Algorithm, nearest, parse_size};
 use mksum_cli::choice::Choice;
 use std::path::PathBuf;
 

@@ -3,6 +3,7 @@
 use clap::error::{ContextKind, ContextValue};
 use mksum::directory::DirectorySpec;
 use mksum::formats::FAMILIES;
+use mksum::nearest;
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
 use mksum_cli::published::named;
@@ -10,12 +11,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-
-/// The name that is most like a word, if one is.
-pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = names.map(|name| (strsim::jaro(word, name), name)).filter(|(score, _)| *score > 0.8);
-    scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
-}
 
 /// A format of the command line.
 ///
@@ -28,15 +23,14 @@ pub fn format(text: &str) -> Result<Choice, String> {
             return error.to_string();
         }
         let meant: Vec<_> = named(name).iter().map(Choice::to_string).collect();
-        let word = name.to_ascii_lowercase().replace("sha-", "sha");
-        let similar = || nearest(&word, FAMILIES.iter().map(|family| family.name));
-        match (&meant[..], similar()) {
-            ([], None) => error.to_string(),
-            ([], Some(similar)) => {
-                format!("unknown format '{name}': did you mean {similar}? 'mksum formats' lists all")
-            }
-            _ => format!("unknown format '{name}': did you mean {}? 'mksum formats' lists all", meant.join(" or ")),
+        let mut reason = match &meant[..] {
+            [] => error.to_string(),
+            _ => format!("unknown format '{name}': did you mean {}?", meant.join(" or ")),
+        };
+        if reason.ends_with('?') {
+            reason.push_str(" 'mksum formats' lists all");
         }
+        reason
     })
 }
 

@@ -710,7 +710,7 @@ pub fn grammar_of(command: Option<&str>) -> Result<Clap, String> {
     let Some(name) = command else { return Ok(all) };
     let names: Vec<_> = all.get_subcommands().map(|command| command.get_name().to_string()).collect();
     let found = all.get_subcommands().find(|command| command.get_name() == name).cloned();
-    found.ok_or_else(|| match hints::nearest(name, names.iter().map(String::as_str)) {
+    found.ok_or_else(|| match mksum::nearest(name, names.iter().map(String::as_str)) {
         Some(similar) => format!("there is no command '{name}': did you mean '{similar}'?"),
         None => format!("there is no command '{name}': expected one of {}", names.join(", ")),
     })
