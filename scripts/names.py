@@ -133,7 +133,7 @@ LISTS = [
     ("bindings/c/Cargo.toml", "hashes = [", "]", lambda _: ", ".join(f'"mksum/{name}"' for name in sorted(LEFT_OUT))),
     ("bindings/python/src/lib.rs", "hasher::{\n", "\n        },", lambda _: wrap(
         sorted(["Hasher", "new", *PYTHON], key=natural), ", ", 117, " " * 12) + ","),
-    ("bindings/js/src/hash.ts", "/** One function for each hash, and one that returns its digest as hex. */\n", None, lambda _: "".join(
+    ("bindings/js/src/hash.ts", "/** One function for each hash, and one that returns hex. */\n", None, lambda _: "".join(
         f'export const {identifier(name)} = /* @__PURE__ */ by("{name}");\n'
         f"export const {identifier(name)}hex = /* @__PURE__ */ inHex({identifier(name)});\n" for name in JS)),
     ("bindings/js/src/hashes.ts", "export {\n", "} from", lambda _: "".join(

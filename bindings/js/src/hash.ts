@@ -298,7 +298,7 @@ function by(name: HashName): (data: Data) => Digest {
     };
 }
 
-/** One function for each hash, and one that returns its digest as hex. */
+/** One function for each hash, and one that returns hex. */
 export const md5 = /* @__PURE__ */ by("md5");
 export const md5hex = /* @__PURE__ */ inHex(md5);
 export const sha1 = /* @__PURE__ */ by("sha1");
