@@ -29,7 +29,7 @@ pub struct Verified {
 
 /// One unit of bytes to be verified at a time, or several.
 enum Job<'a> {
-    /// Whole units, verified in the caller's buffer. With a cache they are claimed: others wait for them, and find them there.
+    /// Whole units, for the caller's buffer. With a cache they are claimed: others wait for them, and find them there.
     Whole(Vec<Subtree>, &'a mut [u8], Option<Claim<'a>>),
     /// A unit of which the caller wants a part.
     Part(Wanted<'a>, Claim<'a>),

@@ -152,11 +152,11 @@ impl Source {
     fn take(&self, units: &[Subtree], messages: Messages<'_>, mut out: &mut [u8]) -> Result<(), Error> {
         let digests = self.digests(units, messages)?;
         let right = self.judge.are_right(units, &digests)?;
+        let len = messages.len().max(1);
         let mut messages = messages.iter();
         for ((&unit, is_right), found) in units.iter().zip(right).zip(digests.iter()) {
             let bytes = out.split_off_mut(..unit.len as usize).expect("as many bytes as the units have");
-            let places = bytes.chunks_mut(self.judge.message(units).max(1) as usize);
-            for (place, message) in places.zip(messages.by_ref()) {
+            for (place, message) in bytes.chunks_mut(len).zip(messages.by_ref()) {
                 // Nobody sees a byte in the caller's memory that is not right.
                 if is_right {
                     place.copy_from_slice(message);
@@ -198,6 +198,7 @@ impl Source {
 
     /// Fills `out` with the bytes of a unit from the first replica that has them; else each replica, and why it does not help.
     fn ask_replicas(&self, unit: Subtree, expected: Digest, out: &mut [u8]) -> Result<(), Vec<(Input, String)>> {
+        let refuse = |error: Error| vec![(error.input().clone(), error.to_string())];
         let mut refused = Vec::new();
         if self.replicas.is_empty() {
             return Err(refused);
@@ -205,11 +206,10 @@ impl Source {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.is_none() {
             let replica = open_replicas(&self.replicas, self.file.options());
-            *opened = Some(replica.map_err(|error| vec![(error.input().clone(), error.to_string())])?);
+            *opened = Some(replica.map_err(refuse)?);
         }
         let mut next = opened.as_mut().map(|replica| &mut **replica as &mut dyn Replica);
-        let mut bytes =
-            zeros(unit.len, self.file.input()).map_err(|error| vec![(error.input().clone(), error.to_string())])?;
+        let mut bytes = zeros(unit.len, self.file.input()).map_err(refuse)?;
         while let Some(replica) = next {
             let why = match replica
                 .read(unit.start, &mut bytes)
