@@ -9,7 +9,7 @@ fi
 
 say() { printf '%s\n' "$*" >&2; }
 
-# apt PROGRAM PACKAGE: installs a Debian package if the program is missing.
+# apt PROGRAM PACKAGE OPTION…: installs a Debian package if the program is missing.
 apt() {
     command -v "$1" >/dev/null && return
     if ! command -v apt-get >/dev/null; then
@@ -19,8 +19,8 @@ apt() {
     local root=()
     [ "$(id -u)" = 0 ] || root=(sudo)
     say "installing $2"
-    "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "$2" >/dev/null 2>&1 ||
-        { "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 update -qq >&2 && "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "$2" >/dev/null; }
+    "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "${@:2}" >/dev/null 2>&1 ||
+        { "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 update -qq >&2 && "${root[@]}" apt-get -o DPkg::Lock::Timeout=600 install -y -qq "${@:2}" >/dev/null; }
 }
 
 # Installs Rust with rustup if it is missing.
@@ -185,6 +185,8 @@ for thing in "$@"; do
         python) apt python3 python3-venv && { python3 -c 'import ensurepip' 2>/dev/null || apt /nonexistent python3-venv; } ;;
         # What bindings/python/test.sh needs.
         python-package) required python/venv bindings/python/requirements.txt ;;
+        # PyTorch, for the system's Python.
+        torch) /usr/bin/python3 -c 'import torch' 2>/dev/null || apt /nonexistent python3-torch --no-install-recommends ;;
         # PyPI's checks of metadata and of the page that it shows.
         twine) packages twine twine==7.0.0 ;;
         # CUDA's compilers and headers, which need no GPU.

@@ -30,13 +30,16 @@ for wanted in ("mksum/py.typed", "mksum/_mksum.pyi", "licenses/LICENSE-MIT", "li
     assert any(name.endswith(wanted) for name in names), f"the wheel has no {wanted}"
 P
 
-# install PYTHON: the wheel alone in a clean environment of this Python.
+# install NAME PYTHON OPTION…: the wheel alone in a clean environment of this Python.
 install() {
     local venv=$folder/clean-$1
     rm -rf "$venv"
-    uv venv --quiet --python "$2" "$venv"
+    uv venv --quiet --python "${@:2}" "$venv"
     uv pip install --quiet --python "$venv/bin/python" --no-deps "$wheel"
 }
+
+# What could not be had, and was not tested.
+missing=()
 
 step "types"
 uv pip install --quiet --python "$tools/python" --reinstall --no-deps "$wheel"
@@ -52,13 +55,23 @@ python docs.py "$folder/docs"
 step "tests on $(python --version)"
 python -X dev -X faulthandler -m pytest -q -p no:cacheprovider tests
 
+step "PyTorch of the system's Python"
+# A download of 150 MB with all that it needs; PyPI's package, which is for CUDA, has more than 500.
+if ../../scripts/need.sh torch; then
+    install torch /usr/bin/python3 --system-site-packages
+    uv pip install --quiet --python "$folder/clean-torch/bin/python" pytest==9.2.0 hypothesis==6.170.15
+    "$folder/clean-torch/bin/python" -c 'import torch; print("PyTorch", torch.__version__)'
+    "$folder/clean-torch/bin/python" -X faulthandler -m pytest -q -p no:cacheprovider tests/test_open.py -k test_checkpoints
+else
+    missing+=("PyTorch (apt-get install python3-torch)")
+fi
+
 step "README"
 rm -rf "$folder/readme"
 mkdir "$folder/readme"
 (readme=$PWD/README.md; cd "$folder/readme" && python -m doctest "$readme")
 
 # Each version: the tests that need no other package, in a clean environment with the wheel, pytest and hypothesis alone.
-missing=()
 for version in 3.11 3.12 3.13 3.14 3.14t; do
     # uv does not look where pyenv has its versions.
     python=$(uv python find "$version" 2>/dev/null ||
@@ -67,7 +80,7 @@ for version in 3.11 3.12 3.13 3.14 3.14t; do
         python=$(uv python find "$version" 2>/dev/null)
     fi
     if [ -z "$python" ]; then
-        missing+=("$version")
+        missing+=("Python $version")
         continue
     fi
     step "a clean environment of Python $version"
@@ -82,5 +95,5 @@ for version in 3.11 3.12 3.13 3.14 3.14t; do
     "$folder/clean-$version/bin/python" -X dev -X faulthandler -m pytest -q -p no:cacheprovider \
         tests/test_trees.py tests/test_files.py tests/test_outboards.py tests/test_open.py tests/test_directories.py
 done
-[ ${#missing[@]} = 0 ] || echo "NOT TESTED: no Python ${missing[*]} here, and none could be installed" >&2
+[ ${#missing[@]} = 0 ] || printf 'NOT TESTED: no %s here, and it could not be installed\n' "${missing[@]}" >&2
 step "done"

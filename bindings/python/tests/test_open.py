@@ -367,6 +367,22 @@ def test_tensors(tmp_path: pathlib.Path) -> None:
     assert (mapped == weights["w"]).all()
 
 
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_checkpoints(tmp_path: pathlib.Path, is_zip: bool) -> None:
+    torch = pytest.importorskip("torch")
+    path, weights = tmp_path / "a.pt", {name: torch.arange(100_000) + at for at, name in enumerate("abc")}
+    torch.save(weights, path, _use_new_zipfile_serialization=is_zip)
+    root = mksum.Outboard.keep(path).root
+    with mksum.open(path, root=root) as file:
+        loaded = torch.load(file)
+    assert loaded.keys() == weights.keys() and all(torch.equal(loaded[name], weights[name]) for name in weights)
+    write(path, path.stat().st_size // 2, b"damage")
+    with mksum.open(path, root=root) as file, pytest.raises((mksum.DamagedError, SystemError)) as raised:
+        torch.load(file)
+    # The reader of the older format puts an error of Python above it.
+    assert mksum.DamagedError in map(type, [raised.value, raised.value.__cause__])
+
+
 @pytest.fixture
 def serve() -> Iterator[Callable[[dict[str, bytes]], str]]:
     """Serves bytes by their names, with range requests and ETags."""
