@@ -8,14 +8,20 @@ use fuser::{
     Request,
 };
 use mksum_io::{Error, Facts, Input, Opening, Options, Verified};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+thread_local! {
+    /// What a thread answers a read with: new memory would be cleared for each. The kernel asks for 1 MiB at most.
+    static MEMORY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Takes the reports about files.
 pub type Log = Arc<dyn Fn(&Input, Report<'_>) + Send + Sync>;
@@ -43,6 +49,8 @@ pub struct Files {
     tree: Tree,
     options: Options,
     log: Log,
+    /// Whether the kernel asks for so much ahead that requests of their own fill all cores.
+    kernel_reads_ahead: Arc<AtomicBool>,
     open: OpenFiles,
     readers: Mutex<HashMap<u64, Arc<Reader>>>,
     next: AtomicU64,
@@ -62,12 +70,13 @@ impl Files {
     /// The failures that are remembered, to be reported once.
     const REPORTED: usize = 4096;
 
-    pub fn new(tree: Tree, options: Options, log: Log) -> Files {
+    pub fn new(tree: Tree, options: Options, log: Log, kernel_reads_ahead: Arc<AtomicBool>) -> Files {
         let owner = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
         Files {
             tree,
             options,
             log,
+            kernel_reads_ahead,
             open: OpenFiles::default(),
             readers: Mutex::default(),
             next: AtomicU64::new(1),
@@ -209,17 +218,28 @@ impl Filesystem for Files {
     ) {
         let Some(reader) = self.reader(handle) else { return reply.error(Errno::EBADF) };
         let count = reader.verified.len().saturating_sub(offset).min(size.into()) as usize;
+        let reads_ahead = self.kernel_reads_ahead.load(Ordering::Relaxed);
         if let Some(bytes) = reader.verified.kept(offset, count) {
             reply.data(&bytes);
         } else {
-            let mut bytes = vec![0; count];
-            match reader.verified.read_at(offset, &mut bytes) {
-                Ok(count) => reply.data(&bytes[..count]),
-                Err(error) => return reply.error(self.fail(number.0, &error)),
-            }
+            MEMORY.with_borrow_mut(|memory| {
+                memory.resize(memory.len().max(count), 0);
+                let bytes = &mut memory[..count];
+                let read = match reads_ahead {
+                    // Its next requests are answered by other threads meanwhile.
+                    true => reader.verified.read_here(offset, bytes),
+                    false => reader.verified.read_at(offset, bytes),
+                };
+                match read {
+                    Ok(count) => reply.data(&bytes[..count]),
+                    Err(error) => reply.error(self.fail(number.0, &error)),
+                }
+            });
         }
-        // The program works with these bytes meanwhile.
-        reader.read_ahead(offset, count as u64);
+        if !reads_ahead {
+            // The program works with these bytes meanwhile.
+            reader.read_ahead(offset, count as u64);
+        }
         self.report_replaced(number.0, &reader.verified);
     }
 

@@ -123,10 +123,18 @@ impl Verified {
         self.read_ahead(offset, out, 0)
     }
 
+    /// As [`Verified::read_at`], in the calling thread alone: for callers that read in several threads at once.
+    ///
+    /// # Errors
+    /// As [`Verified::read_at`].
+    pub fn read_here(&self, offset: u64, out: &mut [u8]) -> Result<usize, Error> {
+        self.read(offset, out, 0, 1)
+    }
+
     /// Verifies the units that have a byte of `range`, in parallel, and keeps them in memory for the reads that follow: useful for at most
     /// [`Verified::AHEAD`] bytes. The error of a unit is that of the read that wants it.
     pub fn prefetch(&self, range: Range<u64>) {
-        let (threads, group) = self.shares(range.end.saturating_sub(range.start));
+        let (threads, group) = self.shares(range.end.saturating_sub(range.start), self.source.file().options().threads);
         let mut jobs = Jobs { verified: self, at: range.start, rest: &mut [], end: range.end, group };
         // Without one, all of it is kept: no thread is begun.
         let Some(first) = jobs.next_ahead() else { return };
@@ -134,22 +142,25 @@ impl Verified {
         ordered(threads, 2 * threads, jobs, || (), work, |results| results.for_each(drop));
     }
 
-    /// The threads that verify this many bytes, and the bytes that each takes at once.
-    fn shares(&self, bytes: u64) -> (usize, u64) {
-        let most = self.source.file().options().threads.max(1);
-        let threads = usize::try_from(bytes / Self::SHARE).unwrap_or(usize::MAX).clamp(1, most);
+    /// The threads that verify this many bytes, of `most`, and the bytes that each takes at once.
+    fn shares(&self, bytes: u64, most: usize) -> (usize, u64) {
+        let threads = usize::try_from(bytes / Self::SHARE).unwrap_or(usize::MAX).clamp(1, most.max(1));
         (threads, (bytes / threads as u64).clamp(Self::SHARE, Self::GROUP))
     }
 
     /// As [`Verified::read_at`]; if a unit had to be verified for it, so are the `ahead` bytes after it, in parallel.
     pub(super) fn read_ahead(&self, offset: u64, out: &mut [u8], ahead: u64) -> Result<usize, Error> {
+        self.read(offset, out, ahead, self.source.file().options().threads)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8], ahead: u64, threads: usize) -> Result<usize, Error> {
         let count = self.len().saturating_sub(offset).min(out.len() as u64) as usize;
         let out = &mut out[..count];
         if out.is_empty() || self.copy_kept(offset, out) {
             return Ok(count);
         }
         let bytes = (count as u64).saturating_add(ahead);
-        let (threads, group) = self.shares(bytes);
+        let (threads, group) = self.shares(bytes, threads);
         let mut jobs = Jobs { verified: self, at: offset, rest: out, end: offset.saturating_add(bytes), group };
         // Without one, all that is wanted was kept: nothing is read ahead, and no thread begun.
         let Some(first) = jobs.next_wanted() else { return Ok(count) };
