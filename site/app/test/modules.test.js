@@ -57,13 +57,16 @@ test("claims are read with the tool's parser, with what stands around them", asy
     for (const own of ["", "hello", "abc", `${ROOT}0`, `${MD5}-0`, "12345678901", `${ROOT}  file`, "x".repeat(1 << 17)]) assert.equal(claimOf(own), undefined, own);
 });
 
+const base64 = (hex) => Buffer.from(hex, "hex").toString("base64");
+
+/** The digests of the numbers below `count`. */
+const numbered = (count) => Array.from({ length: count }, (_, at) => createHash("sha256").update(String(at)).digest("hex"));
+
 /** A subject with these digests. */
 const subjectOf = (roots, size = 3) => ({ path: "a", size, roots: new Map(roots), refused: new Map(), error: undefined, cancelled: false });
 
 test("a few digests are a claim each, and more are one list, in which a file is looked up", async () => {
     await loaded();
-    const base64 = (hex) => Buffer.from(hex, "hex").toString("base64");
-    const numbered = (count) => Array.from({ length: count }, (_, at) => createHash("sha256").update(String(at)).digest("hex"));
     assert.equal((await digestsOf(numbered(FEW))).claims.length, FEW);
     assert.equal(await digestsOf([...numbered(20), "text"]), undefined);
     // 200,000 digests are as many steps: the parser reads the first of each kind, and a file is looked up once for each of its digests.

@@ -116,9 +116,12 @@ export function takeFiles(workspace, ready) {
     // A pasted text is compared at once. A long one does not go through the field, whose layout would take seconds.
     byId("claim").addEventListener("paste", (/** @type {ClipboardEvent} */ event) => {
         const text = event.clipboardData?.getData("text/plain") ?? "";
-        if (text.length <= LONG_PASTE) return void setTimeout(fromText);
-        event.preventDefault();
-        void learnText(() => recogniseText(text));
+        if (text.length > LONG_PASTE) {
+            event.preventDefault();
+            void learnText(() => recogniseText(text));
+        } else {
+            setTimeout(fromText);
+        }
     });
     for (const input of [files, folder]) {
         input?.addEventListener("change", async () => {
