@@ -94,12 +94,16 @@ required() {
     cp "$wanted" "$venv/installed"
 }
 
-# locked FOLDER: installs the packages that the lock file of a folder names.
+# locked FOLDER [--omit=dev]: installs the packages that the lock file of a folder names, all or those that its build needs.
 locked() {
     local folder
     folder=$(dirname "$0")/../$1
     "$0" node
-    [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] || (cd "$folder" && npm ci --silent)
+    if [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ]; then
+        [ $# = 1 ] && [ -e "$folder/node_modules/.omitted" ] || return 0
+    fi
+    (cd "$folder" && npm ci --silent "${@:2}")
+    [ $# = 1 ] || touch "$folder/node_modules/.omitted"
 }
 
 # modules NAME PACKAGE@VERSION…: installs packages with npm, in target/NAME.
@@ -283,6 +287,7 @@ for thing in "$@"; do
             cargo install --quiet --locked bao_bin@0.13.1 >&2
             ;;
         npm:*) locked "${thing#npm:}" ;;
+        npm-build:*) locked "${thing#npm-build:}" --omit=dev ;;
         target:*) target "${thing#target:}" ;;
         cargo:*)
             name=${thing#cargo:}

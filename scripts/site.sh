@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
-scripts/need.sh npm:site
+scripts/need.sh npm-build:site
 
 package=bindings/js/dist/index.js
 if ! [ -e $package ] || [ -n "$(find bindings/js/{src,scripts,wasm,extra,host} crates/{tree,lanes,sums}/src -newer $package -print -quit)" ]; then

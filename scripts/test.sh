@@ -210,7 +210,7 @@ js() {
 
 # The site in Chromium and Firefox: links, figures, accessibility, narrow screens, speed, use without a network; and the page that hashes.
 site() {
-    scripts/need.sh chromium firefox openssl rhash cargo:b3sum@1.8.2
+    scripts/need.sh chromium firefox openssl rhash cargo:b3sum@1.8.2 npm:site
     build
     scripts/site.sh
     (cd site && npm test --silent && MKSUM="$target/release/mksum" npm run --silent test:app)

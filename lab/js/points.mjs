@@ -3,6 +3,9 @@
 /** Input sizes in bytes. */
 export const SIZES = [1, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 1e7];
 
+/** Input sizes at which `beside.mjs` compares two libraries. */
+export const BESIDE = [1 << 10, 1 << 20, 1 << 26];
+
 /** Iterations of PBKDF2. */
 export const ITERATIONS = [1, 3, 10, 30, 100, 300, 1000, 3000, 10000];
 

@@ -6,12 +6,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { NAMES } from "./adapters/node-crypto.mjs";
 import { concatenated, hexadecimal, password, pattern, SALT } from "./bytes.mjs";
 import { plainRoot } from "./plain.mjs";
-import { FILES, ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
+import { BESIDE, FILES, ITERATIONS, KEYS, KEY_ITERATIONS, SIZES, TREES } from "./points.mjs";
 
-const all = pattern(SIZES.at(-1));
+const HASHED = [...new Set([...SIZES, ...BESIDE])].toSorted((one, other) => one - other);
+const all = pattern(HASHED.at(-1));
 const file = new URL("references.json", import.meta.url);
 
-const sizes = (digest) => Object.fromEntries(SIZES.map((size) => [size, digest(all.subarray(0, size))]));
+const sizes = (digest) => Object.fromEntries(HASHED.map((size) => [size, digest(all.subarray(0, size))]));
 const key = (hash, length, secret, iterations) => pbkdf2Sync(secret, SALT, iterations, length, hash).toString("hex");
 const b3sum = (bytes) => execFileSync("b3sum", ["--no-names"], { input: bytes }).toString().trim();
 

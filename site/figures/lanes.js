@@ -1,7 +1,7 @@
 // The kernels in memory on one core: work by hash.
-import { byCase, grouped, lines } from "./results.js";
+import { byCase, grouped, inMegabytes, lines, SPEED } from "./results.js";
 
-const UNITS = { "M/s": "million a second", "GB/s": "GB/s", ms: "ms, less is better" };
+const UNITS = { "M/s": "million a second", "GB/s": SPEED, ms: "ms, less is better" };
 const WORK = {
     "messages of 8 KiB": "Many messages of 8 KiB",
     "pairs of 64 bytes": "Pairs of digests, 64 bytes",
@@ -26,7 +26,7 @@ function figures([result]) {
             choices: { Work: work, Hash: hash.toLowerCase() },
             title: `${WORK[work]}, ${hash.toLowerCase()}, one core`,
             unit: UNITS[result.cases[name].unit],
-            rows: rows.toSorted((a, b) => (result.cases[name].unit === "ms" ? a.median - b.median : b.median - a.median)),
+            rows: (result.cases[name].unit === "GB/s" ? rows.map(inMegabytes) : rows).toSorted((a, b) => (result.cases[name].unit === "ms" ? a.median - b.median : b.median - a.median)),
             results: [result],
         };
     });

@@ -1,16 +1,19 @@
 // Suites whose rows are times for an amount: whole files, many files, directories.
-import { byCase } from "./results.js";
+import { byCase, inMegabytes, SPEED } from "./results.js";
 
 /** Turns the time of a row into a rate; the lowest rate belongs to the longest time. */
-const rate = (row) => ({
-    subject: row.subject,
-    median: row.amount / row.median,
-    least: row.amount / row.most,
-    most: row.amount / row.least,
-    trials: row.trials,
-});
+function rate(row) {
+    const own = {
+        subject: row.subject,
+        median: row.amount / row.median,
+        least: row.amount / row.most,
+        most: row.amount / row.least,
+        trials: row.trials,
+    };
+    return row.amount_unit === "GB" ? inMegabytes(own) : own;
+}
 
-const UNITS = { GB: "GB/s", file: "files per second", run: "runs per second" };
+const UNITS = { GB: SPEED, file: "files per second", run: "runs per second" };
 
 /** Returns the figures of a suite. `cases` gives the choices and the title of each case, or undefined to leave it out. */
 const figures = (describe) => ([result]) =>

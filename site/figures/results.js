@@ -42,3 +42,9 @@ export function grouped(items, key) {
     }
     return found;
 }
+
+/** The unit of all figures of speed. */
+export const SPEED = "MB/s";
+
+/** Returns a row of gigabytes a second in megabytes a second. */
+export const inMegabytes = (row) => ({ ...row, median: 1000 * row.median, least: 1000 * row.least, most: 1000 * row.most });

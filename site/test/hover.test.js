@@ -21,7 +21,7 @@ test("arrow keys go through lines and bars, and each value is said", () =>
         await page.goto(`${site}figures/files/index.html`);
         await page.focus(".plot");
         await page.keyboard.press("ArrowDown");
-        assert.equal(await said(), `${await cell(0, 0)}: ${await cell(0, 1)} GB/s (${await cell(0, 2)} to ${await cell(0, 3)})`);
+        assert.equal(await said(), `${await cell(0, 0)}: ${await cell(0, 1)} MB/s (${await cell(0, 2)} to ${await cell(0, 3)})`);
     }));
 
 test("the pointer shows the value that it is at", () =>

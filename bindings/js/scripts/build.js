@@ -66,11 +66,11 @@ function compile(crate, kind, options = []) {
 }
 
 /**
- * Encodes bytes as text: a frequent value is one character, any other is `}` or `~` and one character. The text begins with the
- * frequent values, two hex digits each. Servers compress it by a tenth more than hex digits and by a quarter more than base64,
- * in which they find no repetitions. It has only ASCII characters that need no escape in scripts and pages.
+ * Returns a code of bytes as text: a frequent value is one character, any other is `}` or `~` and one character. `often` are the frequent
+ * values in the order of the characters. Servers compress such texts by a tenth more than hex digits and by a quarter more than base64,
+ * in which they find no repetitions. They have only ASCII characters that need no escape in scripts and pages.
  */
-function encode(bytes) {
+function codeOf(bytes) {
     const characters = Array.from({ length: 93 }, (_, at) => String.fromCharCode(32 + at)).filter((one) => !'"$<\\`'.includes(one));
     const counts = Array.from({ length: 256 }, () => 0);
     for (const byte of bytes) counts[byte]++;
@@ -87,14 +87,19 @@ function encode(bytes) {
     const texts = [];
     often.forEach((value, at) => (texts[value] = characters[at]));
     seldom.forEach((value, at) => (texts[value] = (at < characters.length ? "}" : "~") + characters[at % characters.length]));
+    return { often, texts };
+}
+
+/** Encodes bytes as text, which begins with the frequent values, two hex digits each. */
+function encode(bytes, { often, texts } = codeOf(bytes)) {
     return Buffer.from(often).toString("hex") + Array.from(bytes, (byte) => texts[byte]).join("");
 }
 
 /** Returns a module as TypeScript. */
-const inlined = (content, kind = "simd") => `export const encoded: string =\n    "${encode(readFileSync(path(content, kind)))}";\n`;
+const inlined = (content, kind = "simd", code) => `export const encoded: string =\n    "${encode(readFileSync(path(content, kind)), code)}";\n`;
 
 /** Returns the same as a `Small` of `src/alone.ts`. */
-const small = (content) => inlined(content).replace("encoded: string =", "small: import(\"./alone.js\").Small = { encoded:").replace(/;\n$/, " };\n");
+const small = (...module) => inlined(...module).replace("encoded: string =", "small: import(\"./alone.js\").Small = { encoded:").replace(/;\n$/, " };\n");
 
 /** The hashes of `mksum/extra` are a module of their own, so that nobody else loads them. */
 const EXTRA = { simd: ["--features", "simd"], scalar: [] };
@@ -106,8 +111,12 @@ if (process.argv[2] !== "face") {
         for (const content in contents) copyFileSync(compile("mksum-js", kind, contents[content]), path(content, kind));
     }
 }
-writeFileSync(join(root, "src/simd.ts"), inlined("all"));
-for (const family in FAMILIES) writeFileSync(join(root, `src/small-${family}.ts`), small(`small-${family}`));
+// One code for all modules of the entry `mksum`: in codes of their own, what they have in common would be other text in each, a quarter of the
+// entry with Brotli.
+const smalls = Object.keys(FAMILIES).map((family) => `small-${family}`);
+const shared = codeOf(Buffer.concat(["all", ...smalls].map((content) => readFileSync(path(content, "simd")))));
+writeFileSync(join(root, "src/simd.ts"), inlined("all", "simd", shared));
+for (const content of smalls) writeFileSync(join(root, `src/${content}.ts`), small(content, "simd", shared));
 // The text follows when the worker is compiled.
 writeFileSync(join(root, "src/worker-text.ts"), "export const script: string = \"\";\n");
 const dist = join(root, "dist");

@@ -7,7 +7,9 @@ import { around, moved, visible, windowAround, zoomed } from "../src/damage/wind
 import { Pace } from "../src/hashing/pace.js";
 import { moreSums } from "../src/hashing/more-sums.js";
 import { loaded } from "../src/engine.js";
+import { Checks } from "../src/known/checks.js";
 import { claimOf } from "../src/known/claims.js";
+import { digestsOf, FEW } from "../src/known/digests.js";
 import { Finder, fileOfOutboard } from "../src/known/matching.js";
 import { sumFile, sumLines } from "../src/known/sum-lines.js";
 import { duration, exactSize, size } from "../src/text/sizes.js";
@@ -53,6 +55,43 @@ test("claims are read with the tool's parser, with what stands around them", asy
     // A file in a Nix archive has the same text as its SHA-256, and another root.
     assert.ok(claimOf("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=").texts.has("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="));
     for (const own of ["", "hello", "abc", `${ROOT}0`, `${MD5}-0`, "12345678901", `${ROOT}  file`, "x".repeat(1 << 17)]) assert.equal(claimOf(own), undefined, own);
+});
+
+const base64 = (hex) => Buffer.from(hex, "hex").toString("base64");
+
+/** The digests of the numbers below `count`. */
+const numbered = (count) => Array.from({ length: count }, (_, at) => createHash("sha256").update(String(at)).digest("hex"));
+
+/** A subject with these digests. */
+const subjectOf = (roots, size = 3) => ({ path: "a", size, roots: new Map(roots), refused: new Map(), error: undefined, cancelled: false });
+
+test("a few digests are a claim each, and more are one list, in which a file is looked up", async () => {
+    await loaded();
+    assert.equal((await digestsOf(numbered(FEW))).claims.length, FEW);
+    assert.equal(await digestsOf([...numbered(20), "text"]), undefined);
+    // 200,000 digests are as many steps: the parser reads the first of each kind, and a file is looked up once for each of its digests.
+    let [read, asked] = [0, 0];
+    const counting = (line) => (read++, claimOf(line));
+    const own = createHash("sha256").update("own").digest("hex");
+    const lines = ["", own.toUpperCase(), ...numbered(200_000), ROOT.slice(0, 40), `SHA-512: ${ROOT}${ROOT}`, `${MD5}-12`, ...[ROOT, own].map((one) => `sha256-${base64(one)}`)];
+    const { claims: [claim, ...more], malformed } = await digestsOf(lines, counting);
+    assert.deepEqual([more.length, claim.text, read], [0, "200,005 digests", 5]);
+    assert.deepEqual(malformed.map(({ line }) => line), [200_005]);
+    for (const format of ["sha256", "sha1", "sha512", "dropbox"]) assert.ok([...claim.first, ...claim.others].includes(format), format);
+    // In all forms in which formats print roots.
+    assert.deepEqual([own, ROOT, `sha256-${base64(ROOT)}`, MD5].map(claim.lineOf), [2, 200_006, 200_006, undefined]);
+    const counted = { ...claim, texts: { has: (root) => (asked++, claim.texts.has(root)) } };
+    const checks = (roots) => {
+        const subject = subjectOf(roots);
+        return new Checks([subject], [{ kind: "claim", name: "", claim: counted, malformed }]).verdictsOf(subject);
+    };
+    const [match, ...others] = checks([["sha256", own]]);
+    assert.deepEqual([match.state, match.text, others.length], ["match", "Matches line 2 of 200,005 digests (SHA-256).", 0]);
+    assert.ok(asked <= 4, `${asked} look-ups`);
+    const all = [...claim.first, ...claim.others].map((format) => [format, "0"]);
+    const [unable] = checks(all);
+    assert.equal(unable.state, "unable");
+    assert.match(unable.text, /^None of the 200,005 digests is of the file in these formats: .*The list does not have the file, or has it in another format\.$/);
 });
 
 test("lines and outboards find their files", () => {

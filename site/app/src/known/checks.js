@@ -37,12 +37,13 @@ import { folderOf, Finder } from "./matching.js";
  *
  * @typedef {object} Wanted
  * @property {string} text
- * @property {ReadonlySet<string>} [texts] It as other formats print it.
+ * @property {{ has(root: string): boolean }} [texts] It as other formats print it.
  * @property {string[]} first The formats that are tried at once.
  * @property {string[]} others The formats that are tried if none of these matches.
  * @property {boolean} named Whether the format is known, so that another digest is a mismatch.
  * @property {boolean} likely Whether the others are tried without being asked for.
  * @property {string} [place] The line that it stands on.
+ * @property {(root: string) => number | undefined} [lineOf] Of a list of digests, the line of a root.
  * @property {string} [because] How the format is known, if the text does not name it.
  * @property {string} [message] Why it cannot be compared.
  */
@@ -168,8 +169,9 @@ export class Checks {
         if (this.claims.length > 0) this.roots ??= new Set(this.subjects.flatMap(({ roots }) => [...roots.values()]));
         const claims = this.claims.map(({ claim }) => {
             const formats = computable(claim.parts === undefined ? claim : claimOf(claim.text, subject.size));
-            const likely = thorough || (subject.size <= SHORT && this.subjects.length <= FEW && ![...claim.texts].some((own) => this.roots?.has(own)));
-            return { text: claim.text, texts: claim.texts, ...formats, named: claim.format !== undefined, likely, ...unableOf(claim, formats, subject.size) };
+            const likely = thorough || (subject.size <= SHORT && this.subjects.length <= FEW && ![...(this.roots ?? [])].some((own) => claim.texts.has(own)));
+            const { text, texts, lineOf } = claim;
+            return { text, texts, ...formats, named: claim.format !== undefined, likely, ...(lineOf && { lineOf }), ...unableOf(claim, formats, subject.size) };
         });
         return [...entries, ...claims];
     }
@@ -205,19 +207,13 @@ export class Checks {
         return verdicts.filter(({ state }, at) => at < lines || this.subjects.length === 1 || state === "match");
     }
 
-    /**
-     * Returns whether a claim is the digest of any file: `undefined` as long as one is being hashed.
-     *
-     * @param {import("./claims.js").Claim} claim
-     * @param {(subject: Subject) => boolean} busy
-     */
-    fileOf(claim, busy) {
-        const found = this.subjects.find((own) => matching(own, claim.text, claim.texts));
-        return found ?? (this.subjects.some(busy) ? undefined : null);
+    /** Returns the files that a claim is the digest of. @param {import("./claims.js").Claim} claim */
+    filesOf(claim) {
+        return this.subjects.filter((own) => matching(own, claim.text, claim.texts));
     }
 }
 
-/** Returns the format in which a file has a digest, and the digest. @param {Subject} subject @param {string} text @param {ReadonlySet<string>} [texts] */
+/** Returns the format in which a file has a digest, and the digest. @param {Subject} subject @param {string} text @param {{ has(root: string): boolean }} [texts] */
 function matching({ roots }, text, texts) {
     return [...roots].find(([, root]) => root === text || texts?.has(root));
 }
@@ -242,7 +238,7 @@ function unableOf({ format, parts }, { first }, len) {
 }
 
 /** @param {Subject} subject @param {Wanted} wanted @returns {Verdict} */
-function verdictOf(subject, { text: expected, texts, first, others, named, likely, place, because, message }) {
+function verdictOf(subject, { text: expected, texts, first, others, named, likely, place, lineOf, because, message }) {
     const at = place ? `${place}: ` : "";
     if (message !== undefined) return { state: "unable", text: at + message, expected };
     const [format = ""] = first;
@@ -250,7 +246,8 @@ function verdictOf(subject, { text: expected, texts, first, others, named, likel
     if (found) {
         const [own, root] = found;
         const otherwise = named && own !== format ? ` It is not the ${shown(format)}.` : "";
-        return { state: "match", text: `${place ? `Matches ${place} (${shown(own)}).` : `This is the ${shown(own)} of the file.`}${otherwise}`, format: own, expected, found: root };
+        const where = lineOf ? `line ${lineOf(root)} of ${expected}` : place;
+        return { state: "match", text: `${where ? `Matches ${where} (${shown(own)}).` : `This is the ${shown(own)} of the file.`}${otherwise}`, format: own, expected, found: root };
     }
     if (!first.every((own) => isKnown(subject, own))) return { state: "pending", text: place ? `Comparing with ${place} …` : "Comparing …", expected };
     if (named) {
@@ -267,7 +264,9 @@ function verdictOf(subject, { text: expected, texts, first, others, named, likel
     });
     const names = computed.slice(0, 8).map(([own]) => shown(own)).join(", ") + (computed.length > 8 ? " and the others below" : "");
     return {
-        state: "unable", expected, computed, others: left.length > 0,
-        text: `${at}None of these formats gives this value: ${names}. The file is another one, or the value is in another format.`,
+        state: "unable", ...(!lineOf && { expected }), computed, others: left.length > 0,
+        text: lineOf
+            ? `None of the ${expected} is of the file in these formats: ${names}. The list does not have the file, or has it in another format.`
+            : `${at}None of these formats gives this value: ${names}. The file is another one, or the value is in another format.`,
     };
 }

@@ -3,11 +3,12 @@ import { MksumError } from "mksum/fetch";
 import { tool } from "../internal.js";
 
 /**
- * A claimed digest.
+ * A claimed digest, or a list of them.
  *
  * @typedef {object} Claim
- * @property {string} text It, as the first of its formats prints it.
- * @property {ReadonlySet<string>} texts It, as each of its formats prints it.
+ * @property {string} text It, as the first of its formats prints it; of a list, its number of digests.
+ * @property {{ has(root: string): boolean }} texts It, as each of its formats prints it.
+ * @property {(root: string) => number | undefined} [lineOf] Of a list, the line of a root.
  * @property {string} [format] The format, if it is named.
  * @property {number} [parts] The number of its parts, if S3 made it of parts.
  * @property {string[]} first The formats that it can be of, which are tried at once; for parts, those for the file's length.

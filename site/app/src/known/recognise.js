@@ -3,12 +3,12 @@ import { MksumError, Outboard, Proof, toHex } from "mksum/fetch";
 import { loaded } from "../engine.js";
 import { tool } from "../internal.js";
 import { textOf } from "../text/decoded.js";
-import { claimOf } from "./claims.js";
+import { digestsOf } from "./digests.js";
 import { isOfLog, recogniseLog } from "./log-texts.js";
 import { sumLines } from "./sum-lines.js";
 
 /**
- * @typedef {{ kind: "claim", name: string, claim: import("./claims.js").Claim }} KnownClaim
+ * @typedef {{ kind: "claim", name: string, claim: import("./claims.js").Claim, malformed: import("./sum-lines.js").Malformed[] }} KnownClaim
  * @typedef {{ kind: "sums", name: string, entries: import("./sum-lines.js").Entry[], malformed: import("./sum-lines.js").Malformed[] }} KnownSums
  * @typedef {{ kind: "outboard", name: string, outboard: Outboard }} KnownOutboard
  * @typedef {{ kind: "proof", name: string, proof: Proof }} KnownProof
@@ -48,26 +48,24 @@ export async function recogniseText(text, name = "") {
     return recogniseOther(text, name);
 }
 
-/** Recognises a text that is not about a log. @param {string} text @param {string} name @returns {Known[]} */
-function recogniseOther(text, name) {
-    const lines = text.split(/\r?\n/).map((line) => line.trim()).filter((line) => line !== "");
-    const [first] = lines;
+/** Recognises a text that is not about a log. @param {string} text @param {string} name @returns {Promise<Known[]>} */
+async function recogniseOther(text, name) {
+    const lines = text.split(/\r?\n/).map((line) => line.trim());
+    const first = lines.find((line) => line !== "");
     if (first === undefined) return [];
     const packed = lines.join("").toLowerCase();
-    if (/^([0-9a-f]{2})+$/.test(packed) && packed.startsWith(PROOF)) {
+    if (packed.startsWith(PROOF) && /^([0-9a-f]{2})+$/.test(packed)) {
         const proof = recogniseBinary(Uint8Array.from(packed.match(/../g) ?? [], (pair) => parseInt(pair, 16)), name || "pasted proof");
         return proof ? [proof] : [];
     }
     // A sum alone in x.iso.sha256 is about x.iso.
     if (tool.loneFile(name) === "") {
-        /** @type {KnownClaim[]} */
-        const claims = [];
-        for (const line of lines) {
-            const claim = claimOf(line);
-            if (!claim) break;
-            claims.push({ kind: "claim", name, claim });
+        const digests = await digestsOf(lines);
+        if (digests) {
+            const { claims, malformed } = digests;
+            if (claims.length === 0) return [{ kind: "unknown", name, message: `${name || "pasted digests"}: ${malformed[0]?.message}. ${HELP}` }];
+            return claims.map((claim) => ({ kind: "claim", name, claim, malformed }));
         }
-        if (claims.length === lines.length) return claims;
     }
     const { entries, malformed } = sumLines(text, name);
     if (entries.length > 0) return [{ kind: "sums", name: name || "pasted sums", entries, malformed }];
@@ -80,14 +78,14 @@ function recogniseOther(text, name) {
  *
  * @param {Uint8Array} bytes
  * @param {string} name
- * @returns {Promise<Known>}
+ * @returns {Promise<Known[]>}
  */
 export async function recogniseBytes(bytes, name) {
     const binary = recogniseBinary(bytes, name);
-    if (binary) return binary;
+    if (binary) return [binary];
     const text = textOf(bytes);
     const known = text === undefined ? [] : await recogniseText(text, name);
-    return known[0] ?? { kind: "unknown", name, message: `${name} is empty or not text, and neither an outboard nor a proof. ${HELP}` };
+    return known.length > 0 ? known : [{ kind: "unknown", name, message: `${name} is empty or not text, and neither an outboard nor a proof. ${HELP}` }];
 }
 
 /** Recognises an outboard or a proof by its first bytes. @param {Uint8Array} bytes @param {string} name @returns {Known | undefined} */
@@ -127,5 +125,5 @@ export async function isKnowledge(name, head, len) {
     if (!LIST.test(base) && tool.loneFile(base) === "" && !tool.isManifest(base)) return false;
     // The last line of the head may be cut.
     const whole = head.length < len ? text.slice(0, text.lastIndexOf("\n")) : text;
-    return recogniseOther(whole, base).some(({ kind }) => kind === "sums" || kind === "claim");
+    return (await recogniseOther(whole, base)).some(({ kind }) => kind === "sums" || kind === "claim");
 }

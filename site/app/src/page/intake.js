@@ -18,6 +18,9 @@ const HEAD = 1 << 12;
 const FEW = 32;
 const HINT = /(\.(mkt|(tlog-)?proof|sfv|md5|sha\w*|b2|b3|blake\w*|txt)|sums?(\.\w+)?)$/i;
 
+/** The characters of a text that the field shows when it is pasted. */
+const LONG_PASTE = 1 << 16;
+
 /** The longest outboard or proof that is read, in bytes. */
 const LONGEST = 1 << 30;
 
@@ -60,29 +63,33 @@ export function takeFiles(workspace, ready) {
             }
             try {
                 const found = await recogniseBytes(new Uint8Array(await file.arrayBuffer()), path);
-                if (found.kind === "unknown") problem.textContent = visible(found.message);
-                else workspace.learn([found]);
+                learnAll(found);
             } catch (error) {
                 problem.textContent = visible(`${path}: it cannot be read: ${String(error)}`);
             }
         }
     };
 
+    /** Takes what was recognised, and says what was not. @param {readonly import("../known/recognise.js").Known[]} found */
+    const learnAll = (found) => {
+        const usable = found.filter(({ kind }) => kind !== "unknown");
+        for (const one of found) if (one.kind === "unknown") problem.textContent = visible(one.message);
+        if (usable.length > 0) workspace.learn(usable);
+        return usable.length;
+    };
+
     /** Takes what a text tells, if it tells something. @param {() => Promise<readonly import("../known/recognise.js").Known[]>} read */
     const learnText = async (read) => {
         await ready.catch(() => {});
         problem.textContent = "";
-        const found = await read();
-        const usable = found.filter(({ kind }) => kind !== "unknown");
-        for (const one of found) if (one.kind === "unknown") problem.textContent = visible(one.message);
-        if (usable.length === 0) return false;
-        workspace.learn(usable);
-        announce(counted(usable.length, "item") + " to compare with");
-        return true;
+        const count = learnAll(await read());
+        if (count > 0) announce(counted(count, "item") + " to compare with");
+        return count > 0;
     };
     const showGuess = () => (byId("claim-guess").textContent = visible(guess(claim.value)));
     const fromText = async () => {
-        if (await learnText(() => recogniseText(claim.value))) claim.value = "";
+        const { value } = claim;
+        if ((await learnText(() => recogniseText(value))) && claim.value === value) claim.value = "";
         showGuess();
     };
     const fromLink = () => void learnText(() => knownOf(location.hash));
@@ -106,8 +113,16 @@ export function takeFiles(workspace, ready) {
     byId("claim").addEventListener("keydown", (event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void fromText();
     });
-    // A pasted text is compared at once.
-    byId("claim").addEventListener("paste", () => setTimeout(fromText));
+    // A pasted text is compared at once. A long one does not go through the field, whose layout would take seconds.
+    byId("claim").addEventListener("paste", (/** @type {ClipboardEvent} */ event) => {
+        const text = event.clipboardData?.getData("text/plain") ?? "";
+        if (text.length > LONG_PASTE) {
+            event.preventDefault();
+            void learnText(() => recogniseText(text));
+        } else {
+            setTimeout(fromText);
+        }
+    });
     for (const input of [files, folder]) {
         input?.addEventListener("change", async () => {
             const chosen = fromInput(input.files ?? []);

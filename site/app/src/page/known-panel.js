@@ -23,7 +23,7 @@ function row(known, text, result, workspace) {
         workspace.forget(known);
         byId("claim").focus();
     }, { class: "small quiet", "aria-label": `Remove: ${text}` });
-    const malformed = known.kind === "sums" && known.malformed.length > 0 ? known.malformed : [];
+    const malformed = known.kind === "sums" || known.kind === "claim" ? known.malformed : [];
     return make(
         "li",
         {},
@@ -38,7 +38,7 @@ function row(known, text, result, workspace) {
 /** @param {Known} known */
 function describe(known) {
     switch (known.kind) {
-        case "claim": return known.claim.text;
+        case "claim": return known.claim.lineOf && known.name ? `${known.name}: ${known.claim.text}` : known.claim.text;
         case "sums": return `${known.name}: ${counted(known.entries.length, "line")}`;
         case "outboard": return `${known.name}: outboard of ${grouped(known.outboard.len)} bytes, ${known.outboard.spec.text}`;
         case "log-proof": return `${known.name}: proof of entry ${known.proof.index} in the log ${known.checkpoint.origin}`;
@@ -60,14 +60,19 @@ function trusted({ logs, witnesses }) {
 /** Returns what became of it, if that is not shown with a file. @param {Known} known @param {Workspace} workspace @returns {{ state: "match" | "unable", word: string | undefined, text: string } | undefined} */
 function resultOf(known, { checks, items, known: all }) {
     if (known.kind === "claim" && items.length > 0) {
-        const found = checks.fileOf(known.claim, (subject) => /** @type {{ busy?: boolean }} */ (subject).busy === true);
-        if (found) return { state: "match", word: undefined, text: found.path };
-        if (found === null && items.length > 1) return { state: "unable", word: undefined, text: "None of these files has this digest in the formats that were tried." };
+        const found = checks.filesOf(known.claim);
+        const [first] = found;
+        if (first) return { state: "match", word: undefined, text: found.length > 1 ? counted(found.length, "file") : first.path };
+        if (items.length > 1 && !items.some(({ busy }) => busy)) {
+            const digest = known.claim.lineOf ? "a digest of this list" : "this digest";
+            return { state: "unable", word: undefined, text: `None of these files has ${digest} in the formats that were tried.` };
+        }
     }
     if (known.kind === "outboard") {
         // The root of an outboard, where another source names it too.
-        const roots = all.flatMap((own) => (own.kind === "claim" ? [own.claim.text] : own.kind === "sums" ? own.entries.map(({ root }) => root) : []));
-        if (roots.includes(known.outboard.root)) return { state: "match", word: "Trusted", text: "Its root is the one that you gave." };
+        const { root } = known.outboard;
+        const isGiven = all.some((own) => (own.kind === "claim" ? own.claim.texts.has(root) : own.kind === "sums" && own.entries.some((entry) => entry.root === root)));
+        if (isGiven) return { state: "match", word: "Trusted", text: "Its root is the one that you gave." };
     }
     return undefined;
 }

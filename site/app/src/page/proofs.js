@@ -80,7 +80,7 @@ function proofCard({ name, proof }, workspace) {
     };
 
     const render = () => {
-        const [first] = workspace.known.flatMap((own) => (own.kind === "claim" ? [own.claim.text] : []));
+        const [first] = workspace.known.flatMap((own) => (own.kind === "claim" && !own.claim.lineOf ? [own.claim.text] : []));
         if (first && root.input.value === "") root.input.value = first;
         const before = source.value;
         const fitting = claim.kind === "range" ? workspace.items.filter(({ size }) => size === claim.end - claim.start || size === proof.len) : [];
