@@ -4,7 +4,6 @@
 mod about;
 mod args;
 mod bounded;
-mod calibration;
 #[cfg(feature = "catalogue")]
 mod catalogue;
 #[cfg(not(feature = "catalogue"))]

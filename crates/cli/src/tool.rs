@@ -1,7 +1,6 @@
 //! The environment of a run: formats, options for reading, output.
 
 use crate::args::{Choices, Given, Io};
-use crate::calibration;
 use crate::console::Console;
 use crate::gpu;
 use crate::nice;
@@ -57,7 +56,6 @@ impl Tool {
         if let Some(threads) = reading.threads {
             options.threads = threads.into();
         }
-        calibration::prepare(&options.meter)?;
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
         let console = Arc::new(Console::new(common.color, common.verbose, common.quiet));
         Ok(Tool { formats, options, console, end, progress: !common.no_progress && !common.quiet })
