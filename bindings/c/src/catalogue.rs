@@ -158,7 +158,7 @@ pub unsafe extern "C" fn mksum_catalogue_keep(
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
-    let keep = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (mut call, formats) = unsafe {
             let formats = inputs::array(formats, formats_len, "formats")?;
@@ -178,8 +178,7 @@ pub unsafe extern "C" fn mksum_catalogue_keep(
             opened.add_formats(&specs)?;
             update(opened, directory, options, tell)
         })
-    };
-    status(keep())
+    })
 }
 
 /// `mksum_catalogue_status`.
@@ -193,15 +192,14 @@ pub unsafe extern "C" fn mksum_catalogue_status(
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
-    let find = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let mut call = unsafe { OfDirectory::new(directory, catalogue, ptr::null(), each, context)? };
         call.on(to_read, |opened, directory, options, tell| {
             compare(opened, directory, options)?.differ.into_iter().for_each(tell);
             Ok(())
         })
-    };
-    status(find())
+    })
 }
 
 /// `mksum_catalogue_update`.
@@ -216,12 +214,11 @@ pub unsafe extern "C" fn mksum_catalogue_update(
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
-    let bring = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let mut call = unsafe { OfDirectory::new(directory, catalogue, options, each, context)? };
         call.on(to_write, |opened, directory, options, tell| update(opened, directory, options, tell))
-    };
-    status(bring())
+    })
 }
 
 /// `mksum_catalogue_verify`.
@@ -238,13 +235,12 @@ pub unsafe extern "C" fn mksum_catalogue_verify(
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
-    let check = || {
+    status(|| {
         let effort = effort(seconds, share)?;
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let mut call = unsafe { OfDirectory::new(directory, catalogue, options, each, context)? };
         call.on(to_write, |opened, directory, options, tell| verify(opened, directory, options, effort, tell).map(drop))
-    };
-    status(check())
+    })
 }
 
 /// How much is verified: all, if both are 0.
@@ -275,7 +271,7 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
-    let mend = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (mut call, copy) = unsafe {
             let copy = inputs::bytes_of(copy, "copy")?;
@@ -283,8 +279,7 @@ pub unsafe extern "C" fn mksum_catalogue_repair(
         };
         let copies_of = |path: &[u8]| vec![copy.join(&path_from_bytes(path).unwrap_or_default())];
         call.on(to_write, |opened, directory, options, tell| repair(opened, directory, options, &copies_of, tell))
-    };
-    status(mend())
+    })
 }
 
 /// `mksum_catalogue_diff`.
@@ -298,7 +293,7 @@ pub unsafe extern "C" fn mksum_catalogue_diff(
     each: Option<EachEntry>,
     context: *mut c_void,
 ) -> Status {
-    let differ = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (left, right, mut caller) = unsafe {
             let (left, right) = (inputs::bytes_of(left, "left")?, inputs::bytes_of(right, "right")?);
@@ -310,6 +305,5 @@ pub unsafe extern "C" fn mksum_catalogue_diff(
         let open = |path: &Path| to_read(path).map_err(|error| failed(path, &error));
         let done = diff_catalogues(open(&left)?, open(&right)?, &stop, &mut |finding| caller.tell(finding));
         caller.end(&left, done.map(drop))
-    };
-    status(differ())
+    })
 }

@@ -32,7 +32,7 @@ fn fixed<const N: usize>(text: &str) -> [u8; N] {
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_devices(devices: *mut DeviceInfo, room: usize, count: *mut usize) -> Status {
-    let list = || {
+    status(|| {
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
         let count = unsafe { inputs::exclusive(count, "count")? };
         *count = 0;
@@ -46,8 +46,7 @@ pub unsafe extern "C" fn mksum_devices(devices: *mut DeviceInfo, room: usize, co
         }
         *count = found.len();
         Ok(())
-    };
-    status(list())
+    })
 }
 
 #[cfg(feature = "gpu")]
@@ -175,7 +174,7 @@ pub unsafe extern "C" fn mksum_device_buffer_new(
     // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
     let new = || DeviceBuffer::new(unsafe { inputs::shared(device, "device")? }, len);
     // SAFETY: `mksum.h` requires a valid pointer of the caller.
-    status(unsafe { inputs::give(buffer, "buffer", new) })
+    status(|| unsafe { inputs::give(buffer, "buffer", new) })
 }
 
 /// `mksum_device_buffer_write`.
@@ -189,13 +188,12 @@ pub unsafe extern "C" fn mksum_device_buffer_write(
     bytes: *const u8,
     len: usize,
 ) -> Status {
-    let write = || {
+    status(|| {
         // SAFETY: `mksum.h` requires a buffer that no other thread uses.
         let buffer = unsafe { inputs::exclusive(buffer, "buffer")? };
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
         buffer.write(at, unsafe { inputs::bytes(bytes, len, "bytes")? })
-    };
-    status(write())
+    })
 }
 
 /// `mksum_device_buffer_read`.
@@ -209,13 +207,12 @@ pub unsafe extern "C" fn mksum_device_buffer_read(
     bytes: *mut u8,
     len: usize,
 ) -> Status {
-    let read = || {
+    status(|| {
         // SAFETY: `mksum.h` requires a buffer that no other thread changes.
         let buffer = unsafe { inputs::shared(buffer, "buffer")? };
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
         buffer.read(at, unsafe { inputs::room(bytes, len, &[], "bytes")? })
-    };
-    status(read())
+    })
 }
 
 /// `mksum_device_buffer_merklize`.
@@ -229,7 +226,7 @@ pub unsafe extern "C" fn mksum_device_buffer_merklize(
     leaves: *const DeviceBuffer,
     nodes: *mut DeviceBuffer,
 ) -> Status {
-    let run = || {
+    status(|| {
         // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
         let device = unsafe { inputs::shared(device, "device")? };
         // SAFETY: `mksum.h` requires a valid pointer of the caller.
@@ -242,8 +239,7 @@ pub unsafe extern "C" fn mksum_device_buffer_merklize(
         // SAFETY: `mksum.h` requires a buffer that no other thread uses; it is not that of the leaves.
         let nodes = unsafe { inputs::exclusive(nodes, "nodes")? };
         merklize(device, hash, leaves, nodes)
-    };
-    status(run())
+    })
 }
 
 /// `mksum_device_buffer_free`.

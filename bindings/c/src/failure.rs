@@ -69,9 +69,9 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// Returns the status of a result, and stores the reason of a failure for [`mksum_error`].
-pub fn status(result: Result<(), Failure>) -> Status {
-    match result {
+/// Does a call's work and returns its status, and stores the reason of a failure for [`mksum_error`].
+pub fn status(work: impl FnOnce() -> Result<(), Failure>) -> Status {
+    match work() {
         Ok(()) => Status::Ok,
         Err(Failure { status, reason }) => {
             let reason = text_of(reason);

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn mksum_prove_file(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove_file(format, path, Claim::Range(start..end), options, (proof, room, proof_len)) })
+    status(|| unsafe { prove_file(format, path, Claim::Range(start..end), options, (proof, room, proof_len)) })
 }
 
 /// `mksum_prove_file_consistency`.
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn mksum_prove_file_consistency(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove_file(format, path, Claim::Consistency(old), options, (proof, room, proof_len)) })
+    status(|| unsafe { prove_file(format, path, Claim::Consistency(old), options, (proof, room, proof_len)) })
 }
 
 /// # Safety
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn mksum_outboard_prove(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove_kept(path, outboard, Claim::Range(start..end), (proof, room, proof_len)) })
+    status(|| unsafe { prove_kept(path, outboard, Claim::Range(start..end), (proof, room, proof_len)) })
 }
 
 /// `mksum_outboard_prove_consistency`.
@@ -126,5 +126,5 @@ pub unsafe extern "C" fn mksum_outboard_prove_consistency(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove_kept(path, outboard, Claim::Consistency(old), (proof, room, proof_len)) })
+    status(|| unsafe { prove_kept(path, outboard, Claim::Consistency(old), (proof, room, proof_len)) })
 }

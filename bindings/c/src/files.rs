@@ -27,7 +27,7 @@ pub unsafe extern "C" fn mksum_root_of_file(
     text: *mut c_char,
     room: usize,
 ) -> Status {
-    let root = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, path) = unsafe { (spec(format)?, inputs::bytes_of(path, "path")?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
@@ -37,8 +37,7 @@ pub unsafe extern "C" fn mksum_root_of_file(
         let job = Job::new(Input::place(path), vec![spec]);
         let root = call.run(|options| hash(&job, options).and_then(|mut roots| roots.remove(0)))?;
         write(&root.map_err(of_io)?, text)
-    };
-    status(root())
+    })
 }
 
 /// `mksum_read`.
@@ -57,7 +56,7 @@ pub unsafe extern "C" fn mksum_root_of_stream(
     text: *mut c_char,
     room: usize,
 ) -> Status {
-    let root = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, mut call) = unsafe { (spec(format)?, Call::new(options)?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
@@ -74,8 +73,7 @@ pub unsafe extern "C" fn mksum_root_of_stream(
             roots.and_then(|mut roots| roots.remove(0))
         })?;
         write(&root.map_err(of_io)?, text)
-    };
-    status(root())
+    })
 }
 
 /// The caller's function, on the calling thread.
@@ -150,7 +148,7 @@ pub unsafe extern "C" fn mksum_root_of_directory(
     text: *mut c_char,
     room: usize,
 ) -> Status {
-    let root = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, path) = unsafe { (parsed::<DirectorySpec>(format)?, inputs::bytes_of(path, "path")?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
@@ -162,8 +160,7 @@ pub unsafe extern "C" fn mksum_root_of_directory(
         })?;
         let root = leaves.map_err(of_io)?[0].root().map_err(|error| no_root(&spec, &error))?;
         write(&root, text)
-    };
-    status(root())
+    })
 }
 
 /// `mksum_each`.
@@ -183,7 +180,7 @@ pub unsafe extern "C" fn mksum_hash_files(
     each: Option<Each>,
     context: *mut c_void,
 ) -> Status {
-    let all = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (formats, paths) =
             unsafe { (inputs::array(formats, formats_len, "formats")?, inputs::array(paths, paths_len, "paths")?) };
@@ -226,6 +223,5 @@ pub unsafe extern "C" fn mksum_hash_files(
                 if options.stop.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
         })
-    };
-    status(all())
+    })
 }

@@ -59,7 +59,7 @@ pub unsafe extern "C" fn mksum_get(
     got: *mut GotBytes,
     options: *const CallOptions,
 ) -> Status {
-    let fetch = || {
+    status(|| {
         // SAFETY: `mksum_get.h` requires valid pointers of the caller.
         let (urls, root, path, mut call) = unsafe {
             let path = path_of(inputs::bytes_of(path, "path")?)?;
@@ -110,6 +110,5 @@ pub unsafe extern "C" fn mksum_get(
                 Err(Failure::new(Status::Damaged, format_args!("{}: {why}", Input::from(&path))))
             }
         }
-    };
-    status(fetch())
+    })
 }

@@ -31,15 +31,14 @@ pub unsafe extern "C" fn mksum_digest(
     digest: *mut u8,
     room: usize,
 ) -> Status {
-    let hash = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, bytes) = unsafe { (spec(format)?, inputs::bytes(bytes, len, "bytes")?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let place = unsafe { inputs::room(digest, room, bytes, "digest")? };
         let found = spec.root_digest(bytes).map_err(|error| no_root(&spec, &error))?;
         inputs::put(found.as_bytes(), place, "digest")
-    };
-    status(hash())
+    })
 }
 
 /// `mksum_hasher`.
@@ -85,7 +84,7 @@ pub unsafe extern "C" fn mksum_hasher_new(format: *const c_char, hasher: *mut *m
     // SAFETY: `mksum.h` requires valid pointers of the caller.
     let make = || unsafe { spec(format) }.and_then(Hasher::new);
     // SAFETY: `mksum.h` requires valid pointers of the caller.
-    status(unsafe { inputs::give(hasher, "hasher", make) })
+    status(|| unsafe { inputs::give(hasher, "hasher", make) })
 }
 
 /// `mksum_hasher_clone`.
@@ -97,7 +96,7 @@ pub unsafe extern "C" fn mksum_hasher_clone(hasher: *const Hasher, clone: *mut *
     // SAFETY: `mksum.h` requires a hasher that nobody changes meanwhile.
     let make = || unsafe { inputs::shared(hasher, "hasher") }.cloned();
     // SAFETY: `mksum.h` requires valid pointers of the caller.
-    status(unsafe { inputs::give(clone, "clone", make) })
+    status(|| unsafe { inputs::give(clone, "clone", make) })
 }
 
 /// `mksum_hasher_update`.
@@ -106,13 +105,12 @@ pub unsafe extern "C" fn mksum_hasher_clone(hasher: *const Hasher, clone: *mut *
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_hasher_update(hasher: *mut Hasher, bytes: *const u8, len: usize) -> Status {
-    let update = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (hasher, bytes) = unsafe { (inputs::exclusive(hasher, "hasher")?, inputs::bytes(bytes, len, "bytes")?) };
         let updated = hasher.growing()?.update(bytes);
         updated.map_err(|error| no_root(&hasher.spec, &error))
-    };
-    status(update())
+    })
 }
 
 /// `mksum_hasher_finish`.
@@ -121,13 +119,12 @@ pub unsafe extern "C" fn mksum_hasher_update(hasher: *mut Hasher, bytes: *const 
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_hasher_finish(hasher: *mut Hasher, digest: *mut u8, room: usize) -> Status {
-    let finish = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (hasher, place) =
             unsafe { (inputs::exclusive(hasher, "hasher")?, inputs::room(digest, room, &[], "digest")?) };
         hasher.finish(|root| inputs::put(root.digest().as_bytes(), place, "digest"))
-    };
-    status(finish())
+    })
 }
 
 /// `mksum_hasher_finish_text`.
@@ -136,13 +133,12 @@ pub unsafe extern "C" fn mksum_hasher_finish(hasher: *mut Hasher, digest: *mut u
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_hasher_finish_text(hasher: *mut Hasher, text: *mut c_char, room: usize) -> Status {
-    let finish = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (hasher, place) =
             unsafe { (inputs::exclusive(hasher, "hasher")?, inputs::room(text.cast(), room, &[], "text")?) };
         hasher.finish(|root| write(root, place))
-    };
-    status(finish())
+    })
 }
 
 /// `mksum_hasher_reset`.
@@ -151,13 +147,12 @@ pub unsafe extern "C" fn mksum_hasher_finish_text(hasher: *mut Hasher, text: *mu
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_hasher_reset(hasher: *mut Hasher) -> Status {
-    let reset = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let hasher = unsafe { inputs::exclusive(hasher, "hasher")? };
         hasher.frontier = Some(begin(&hasher.spec)?);
         Ok(())
-    };
-    status(reset())
+    })
 }
 
 /// `mksum_hasher_free`.

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn mksum_log_create(
     key: *mut c_char,
     room: usize,
 ) -> Status {
-    let create = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (path, origin) = unsafe { (folder(directory)?, inputs::string(origin, "origin")?) };
         // SAFETY: as above.
@@ -63,8 +63,7 @@ pub unsafe extern "C" fn mksum_log_create(
         }
         let log = Log::create(&path, origin).map_err(failed(Status::WriteFailed))?;
         inputs::put_text(&log.verifier(), key, "key")
-    };
-    status(create())
+    })
 }
 
 /// `mksum_log_append`.
@@ -79,7 +78,7 @@ pub unsafe extern "C" fn mksum_log_append(
     count: usize,
     first: *mut u64,
 ) -> Status {
-    let append = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (path, first, entries, lens) = unsafe {
             let first = inputs::exclusive(first, "first")?;
@@ -95,8 +94,7 @@ pub unsafe extern "C" fn mksum_log_append(
         log.checkpoint().map_err(failed(Status::WriteFailed))?;
         *first = indices.start;
         Ok(())
-    };
-    status(append())
+    })
 }
 
 /// Writes what `make` makes of the log in a folder to the caller's buffer.
@@ -131,7 +129,7 @@ pub unsafe extern "C" fn mksum_log_prove(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove(directory, (proof, room, proof_len), |log| log.inclusion(index)) })
+    status(|| unsafe { prove(directory, (proof, room, proof_len), |log| log.inclusion(index)) })
 }
 
 /// `mksum_log_prove_consistency`.
@@ -147,7 +145,7 @@ pub unsafe extern "C" fn mksum_log_prove_consistency(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove(directory, (proof, room, proof_len), |log| log.consistency(old)) })
+    status(|| unsafe { prove(directory, (proof, room, proof_len), |log| log.consistency(old)) })
 }
 
 /// `mksum_log_check`.
@@ -163,7 +161,7 @@ pub unsafe extern "C" fn mksum_log_check(
     entry_len: usize,
     index: *mut u64,
 ) -> Status {
-    let check = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (proof, entry, policy, index) = unsafe {
             let proof = inputs::bytes(proof, proof_len, "proof")?;
@@ -174,8 +172,7 @@ pub unsafe extern "C" fn mksum_log_check(
         proof.check(entry, &policy).map_err(failed(Status::BadProof))?;
         *index = proof.index();
         Ok(())
-    };
-    status(check())
+    })
 }
 
 /// `mksum_log_check_consistency`.
@@ -191,7 +188,7 @@ pub unsafe extern "C" fn mksum_log_check_consistency(
     old_len: usize,
     size: *mut u64,
 ) -> Status {
-    let check = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (proof, old, policy, size) = unsafe {
             let proof = inputs::bytes(proof, proof_len, "proof")?;
@@ -203,6 +200,5 @@ pub unsafe extern "C" fn mksum_log_check_consistency(
         let new = ConsistencyProof::parse(proof).and_then(|proof| proof.check(&old, &policy)).map_err(&wrong)?;
         *size = new.size();
         Ok(())
-    };
-    status(check())
+    })
 }

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn mksum_root_of_memory(
     text: *mut c_char,
     room: usize,
 ) -> Status {
-    let root = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, bytes) = unsafe { (spec(format)?, inputs::bytes(bytes, len, "bytes")?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
@@ -29,8 +29,7 @@ pub unsafe extern "C" fn mksum_root_of_memory(
         call.expect(len as u64);
         let root = call.run(|options| Watched { memory: Memory::new(bytes), options }.root(&spec, bytes))?;
         write(&root.map_err(|error| no_root(&spec, &error))?, text)
-    };
-    status(root())
+    })
 }
 
 /// Bytes in memory, with the call's meter, which counts them, and its stop, which ends the work.

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn mksum_outboard_keep(
     changes: c_uint,
     options: *const CallOptions,
 ) -> Status {
-    let keep = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (pair, mut call) = unsafe { (Pair::new(path, outboard)?, Call::new(options)?) };
         let spec = match format.is_null() {
@@ -87,8 +87,7 @@ pub unsafe extern "C" fn mksum_outboard_keep(
         call.expect_files([pair.path.as_path()]);
         let kept = call.run(|options| outboard::keep(pair.file(options)?, &spec, &keeping))?;
         kept.map(drop).map_err(of_io)
-    };
-    status(keep())
+    })
 }
 
 /// `mksum_outboard_read`.
@@ -101,7 +100,7 @@ pub unsafe extern "C" fn mksum_outboard_read(
     outboard: *const c_char,
     info: *mut OutboardInfo,
 ) -> Status {
-    let read = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (pair, info) = unsafe { (Pair::new(path, outboard)?, inputs::exclusive(info, "info")?) };
         let opened = pair.open()?;
@@ -117,8 +116,7 @@ pub unsafe extern "C" fn mksum_outboard_read(
         inputs::put_text(opened.spec(), &mut read.format, "format")?;
         *info = read;
         Ok(())
-    };
-    status(read())
+    })
 }
 
 /// `mksum_range`.
@@ -246,7 +244,7 @@ pub unsafe extern "C" fn mksum_outboard_verify(
     each: Option<EachRange>,
     context: *mut c_void,
 ) -> Status {
-    let verify = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (pair, mut call) = unsafe { (Pair::new(path, outboard)?, Call::new(options)?) };
         let opened = pair.open()?;
@@ -261,8 +259,7 @@ pub unsafe extern "C" fn mksum_outboard_verify(
         })?;
         caller.end(verified)?;
         caller.verdict(&pair, "")
-    };
-    status(verify())
+    })
 }
 
 /// `mksum_update_options`.
@@ -298,7 +295,7 @@ pub unsafe extern "C" fn mksum_outboard_update(
     how: *const UpdateOptions,
     options: *const CallOptions,
 ) -> Status {
-    let update = || {
+    status(|| {
         let how = match how.is_null() {
             true => &UPDATE_OPTIONS,
             // SAFETY: `mksum.h` requires valid pointers of the caller.
@@ -336,8 +333,7 @@ pub unsafe extern "C" fn mksum_outboard_update(
         }
         caller.flush();
         Ok(())
-    };
-    status(update())
+    })
 }
 
 /// `mksum_outboard_repair`.
@@ -353,7 +349,7 @@ pub unsafe extern "C" fn mksum_outboard_repair(
     each: Option<EachRange>,
     context: *mut c_void,
 ) -> Status {
-    let repair = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (pair, mut call) = unsafe { (Pair::new(path, outboard)?, Call::new(options)?) };
         // SAFETY: as above.
@@ -386,8 +382,7 @@ pub unsafe extern "C" fn mksum_outboard_repair(
             Some(_) => caller.verdict(&pair, &reason),
             None => Err(Failure::new(Status::Damaged, format_args!("{}: the repair was ended", pair.path.display()))),
         }
-    };
-    status(repair())
+    })
 }
 
 /// `mksum_outboard_diff`.
@@ -401,7 +396,7 @@ pub unsafe extern "C" fn mksum_outboard_diff(
     each: Option<EachRange>,
     context: *mut c_void,
 ) -> Status {
-    let diff = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (left, right) = unsafe { (inputs::bytes_of(left, "left")?, inputs::bytes_of(right, "right")?) };
         let [left, right] = [path_of(left)?, path_of(right)?].map(|path| open(&path).map_err(of_io));
@@ -413,6 +408,5 @@ pub unsafe extern "C" fn mksum_outboard_diff(
             Ok(())
         });
         caller.end(differ.map_err(|error| Error::from_outboard(error, left.bytes().place()))).map(drop)
-    };
-    status(diff())
+    })
 }

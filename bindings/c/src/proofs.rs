@@ -93,7 +93,7 @@ pub unsafe extern "C" fn mksum_prove(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove(format, bytes, len, Claim::Range(start..end), proof, room, proof_len) })
+    status(|| unsafe { prove(format, bytes, len, Claim::Range(start..end), proof, room, proof_len) })
 }
 
 /// `mksum_prove_consistency`.
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn mksum_prove_consistency(
     proof_len: *mut usize,
 ) -> Status {
     // SAFETY: both functions have the same contract.
-    status(unsafe { prove(format, bytes, len, Claim::Consistency(old), proof, room, proof_len) })
+    status(|| unsafe { prove(format, bytes, len, Claim::Consistency(old), proof, room, proof_len) })
 }
 
 /// The trusted facts of the parameters `root` and `length`.
@@ -141,7 +141,7 @@ pub struct ProofInfo {
 /// The contract in `mksum.h`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mksum_proof_read(proof: *const u8, proof_len: usize, info: *mut ProofInfo) -> Status {
-    let read = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (proof, info) = unsafe { (inputs::bytes(proof, proof_len, "proof")?, inputs::exclusive(info, "info")?) };
         let proof = Proof::parse(proof).map_err(invalid)?;
@@ -151,8 +151,7 @@ pub unsafe extern "C" fn mksum_proof_read(proof: *const u8, proof_len: usize, in
         inputs::put_text(proof.spec(), &mut read.format, "format")?;
         *info = read;
         Ok(())
-    };
-    status(read())
+    })
 }
 
 /// The failure to check a proof.
@@ -175,7 +174,7 @@ pub unsafe extern "C" fn mksum_check_proof(
     len: usize,
     start: *mut u64,
 ) -> Status {
-    let check = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (proof, bytes) =
             unsafe { (inputs::bytes(proof, proof_len, "proof")?, inputs::bytes(bytes, len, "bytes")?) };
@@ -187,8 +186,7 @@ pub unsafe extern "C" fn mksum_check_proof(
         proof.verify_range(&trusted, bytes).map_err(invalid)?;
         *start = proof.claim().bytes().start;
         Ok(())
-    };
-    status(check())
+    })
 }
 
 /// `mksum_check_consistency`.
@@ -205,7 +203,7 @@ pub unsafe extern "C" fn mksum_check_consistency(
     new_root: *const c_char,
     new_length: u64,
 ) -> Status {
-    let check = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (proof, spec) = unsafe { (inputs::bytes(proof, proof_len, "proof")?, spec(format)?) };
         // SAFETY: as above.
@@ -214,6 +212,5 @@ pub unsafe extern "C" fn mksum_check_consistency(
         };
         let proof = Proof::parse(proof).map_err(invalid)?;
         proof.verify_consistency(&old, &new).map_err(invalid)
-    };
-    status(check())
+    })
 }

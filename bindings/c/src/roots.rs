@@ -22,15 +22,14 @@ pub unsafe extern "C" fn mksum_root_of_bytes(
     text: *mut c_char,
     room: usize,
 ) -> Status {
-    let root = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (spec, bytes) = unsafe { (spec(format)?, inputs::bytes(bytes, len, "bytes")?) };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let text = unsafe { inputs::room(text.cast(), room, bytes, "text")? };
         let root = spec.root(bytes).map_err(|error| no_root(&spec, &error))?;
         write(&root, text)
-    };
-    status(root())
+    })
 }
 
 /// Parses the format string.

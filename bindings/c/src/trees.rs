@@ -38,14 +38,13 @@ pub unsafe extern "C" fn mksum_merklize_on(
     nodes: *mut u8,
     nodes_len: usize,
 ) -> Status {
-    let merklize = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (hash, leaves, nodes) = unsafe { tree(hash, leaves, leaves_len, nodes, nodes_len)? };
         // SAFETY: as above. A device is opened only for a tree that can be.
         let device = unsafe { opened(device, threads)? };
         device.merklizer().merklize(hash, leaves, nodes).map_err(failed).map(drop)
-    };
-    status(merklize())
+    })
 }
 
 /// `mksum_device`.
@@ -74,7 +73,7 @@ pub unsafe extern "C" fn mksum_device_open(name: *const c_char, threads: c_uint,
     // SAFETY: `mksum.h` requires valid pointers of the caller.
     let open = || unsafe { opened(name, threads) };
     // SAFETY: as above.
-    status(unsafe { inputs::give(device, "device", open) })
+    status(|| unsafe { inputs::give(device, "device", open) })
 }
 
 /// `mksum_device_merklize`.
@@ -90,14 +89,13 @@ pub unsafe extern "C" fn mksum_device_merklize(
     nodes: *mut u8,
     nodes_len: usize,
 ) -> Status {
-    let merklize = || {
+    status(|| {
         // SAFETY: `mksum.h` requires an open device; other threads have no more than shared references to it either.
         let device = unsafe { inputs::shared(device, "device")? };
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (hash, leaves, nodes) = unsafe { tree(hash, leaves, leaves_len, nodes, nodes_len)? };
         device.merklizer().merklize(hash, leaves, nodes).map_err(failed).map(drop)
-    };
-    status(merklize())
+    })
 }
 
 /// `mksum_device_close`.

@@ -66,7 +66,7 @@ pub unsafe extern "C" fn mksum_verified_open(
         Verified::open(opening, &options).map_err(of_io)
     };
     // SAFETY: `mksum.h` requires valid pointers of the caller.
-    status(unsafe { inputs::give(verified, "verified", open) })
+    status(|| unsafe { inputs::give(verified, "verified", open) })
 }
 
 /// `mksum_verified_length`.
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn mksum_verified_read(
     room: usize,
     len: *mut usize,
 ) -> Status {
-    let read = || {
+    status(|| {
         // SAFETY: `mksum.h` requires valid pointers of the caller.
         let (verified, out, len) = unsafe {
             let out = inputs::room(buffer, room, &[], "buffer")?;
@@ -100,8 +100,7 @@ pub unsafe extern "C" fn mksum_verified_read(
         *len = 0;
         *len = verified.read_at(offset, out).map_err(of_io)?;
         Ok(())
-    };
-    status(read())
+    })
 }
 
 /// `mksum_verified_close`.

@@ -1,7 +1,7 @@
 //! Commands about the tool itself: help, man pages, completions, lists.
 
 use crate::args::{Command, grammar, grammar_of};
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, usage};
 use crate::output::print_text;
 use crate::{devices, formats, manual};
 use clap::Command as Clap;
@@ -10,7 +10,7 @@ use mksum::Algorithm;
 use mksum::formats::FAMILIES;
 
 /// Runs such a command.
-pub fn run(command: &Command) -> Exit {
+pub fn run(command: &Command) -> Ended {
     let text = match command {
         Command::Formats { format, json, .. } => Ok(match (format, json) {
             (None, false) => formats::table(),
@@ -23,7 +23,7 @@ pub fn run(command: &Command) -> Exit {
         Command::ShowHelp { command, .. } => {
             grammar_of(command.as_deref()).map(|mut command| command.render_long_help().to_string().into_bytes())
         }
-        Command::Man { directory: Some(directory), .. } => return manual::install(directory),
+        Command::Man { directory: Some(directory), .. } => return Ok(manual::install(directory)),
         Command::Man { command, .. } => manual::page(command.as_deref()),
         Command::Completions { shell, .. } => {
             let mut script = Vec::new();
@@ -53,10 +53,8 @@ pub fn run(command: &Command) -> Exit {
         | Command::Mount(_)
         | Command::Torrent(_) => unreachable!("they work with files"),
     };
-    match text {
-        Ok(text) => print_text(&text),
-        Err(reason) => usage(&reason),
-    }
+    let text = text.map_err(|why| usage(&why))?;
+    Ok(print_text(&text))
 }
 
 /// The grammar with the values that a shell can complete: formats, hashes and devices. More are allowed than these, such as

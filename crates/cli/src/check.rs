@@ -3,7 +3,7 @@
 use crate::args::{Run, read_input};
 use crate::console::Console;
 use crate::directory::root_of;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, usage};
 use crate::extra::Listed;
 use crate::json;
 use crate::pieces;
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Checks every file that is listed, sum file by sum file.
-pub fn run(tool: &Tool, args: &Run) -> Exit {
+pub fn run(tool: &Tool, args: &Run) -> Ended {
     // URLs were refused.
     let sum_files: Vec<PathBuf> = args.files.iter().map(|file| file.as_os_str().into()).collect();
     let sum_files = if sum_files.is_empty() { vec!["-".into()] } else { sum_files };
@@ -38,17 +38,13 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     // Nothing is believed of a list before its signature is.
     let first = Input::parse(&sum_files[0]);
     let says = signed::Says { json: args.json, words: !args.common.quiet, otherwise: "no file was checked" };
-    let signed = match signed::read(tool, &args.signature, (&first, || walk::open(&first)), says) {
-        Ok(signed) => signed,
-        Err(exit) => return exit,
-    };
+    let signed = signed::read(tool, &args.signature, (&first, || walk::open(&first)), says)?;
     let progress = tool.progress(lengths(tool, args, &sum_files, signed.clone()));
     tool.console.flush_regularly();
-    let below = match args.below.as_deref().map(|folder| Below::new(folder).map_err(|error| (folder, error))) {
-        None => None,
-        Some(Ok(below)) => Some(below),
-        Some(Err((folder, error))) => return usage(&format_args!("--below: {}: {}", Shown(folder), reason(&error))),
-    };
+    let below = args.below.as_deref().map(|folder| {
+        Below::new(folder).map_err(|error| usage(&format_args!("--below: {}: {}", Shown(folder), reason(&error))))
+    });
+    let below = below.transpose()?;
     let (mut failures, mut listed) = (Failures::default(), args.report_extra.then(Listed::default));
     for sum_file in &sum_files {
         let folder = sum_file.parent().unwrap_or(sum_file);
@@ -82,19 +78,16 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
             true => tool.console.print_json(path, json::State { kind: "extra" }),
             false => print(tool, path, "EXTRA"),
         };
-        let count = listed.find(tool, &args.directories, &mut report);
-        if !matches!(count, Ok(0)) {
+        let count = listed.find(tool, &args.directories, &mut report)?;
+        if count > 0 {
             tool.console.fail();
         }
-        tool.console.count(Verdict::Extra, *count.as_ref().unwrap_or(&0));
+        tool.console.count(Verdict::Extra, count);
         match count {
             _ if tool.console.is_brief() => {}
-            Ok(1) => tool.console.note(&"WARNING: 1 file is not listed"),
-            Ok(count) if count > 1 => {
-                tool.console.note(&format_args!("WARNING: {count} files are not listed"));
-            }
-            Ok(_) => {}
-            Err(reason) => return usage(&reason),
+            0 => {}
+            1 => tool.console.note(&"WARNING: 1 file is not listed"),
+            count => tool.console.note(&format_args!("WARNING: {count} files are not listed")),
         }
     }
     drop(progress);
@@ -102,7 +95,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         true => tool.console.summarize(tool.options.meter.bytes()),
         false => failures.report(&tool.console),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// The counts of one sum file.

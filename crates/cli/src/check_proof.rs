@@ -2,7 +2,7 @@
 
 use crate::args::CheckProof;
 use crate::directory;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse, usage};
 use crate::json;
 use crate::tool::Tool;
 use crate::walk;
@@ -21,32 +21,24 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Prints OK if the proof is valid, and fails if not.
-pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
+pub fn run(tool: &Tool, args: &CheckProof) -> Ended {
     tool.console.use_json(args.json);
-    let [choice] = &tool.formats[..] else { return usage(&"a root is in one --format") };
-    let (choice, root) = match claimed(&args.root, choice, args.choices.any()) {
-        Ok(found) => found,
-        Err(error) => return usage(&format_args!("ROOT: {error}")),
-    };
+    let [choice] = &tool.formats[..] else { return refuse(&"a root is in one --format") };
+    let (choice, root) =
+        claimed(&args.root, choice, args.choices.any()).map_err(|error| usage(&format_args!("ROOT: {error}")))?;
     let spec = choice.spec();
     if let Some(directory) = choice.directory() {
         return directory::check_proof(tool, args, directory, &root);
     }
     let root = Trusted { spec: spec.clone(), root, len: args.length };
-    let old = match args.old_root.as_deref().map(|text| claimed(text, &choice, true)).transpose() {
-        Ok(old) => old.map(|(old, root)| Trusted { spec: old.spec().clone(), root, len: args.old_length }),
-        Err(error) => return usage(&format_args!("--old-root: {error}")),
-    };
-    let proof = match checked(tool, args, &root, old.as_ref()) {
-        Ok(proof) => proof,
-        Err((path, reason)) => {
-            tool.console.error(&path, &reason);
-            return tool.console.exit();
-        }
-    };
+    let old = args.old_root.as_deref().map(|text| claimed(text, &choice, true)).transpose();
+    let old = old.map_err(|error| usage(&format_args!("--old-root: {error}")))?;
+    let old = old.map(|(old, root)| Trusted { spec: old.spec().clone(), root, len: args.old_length });
+    let proof = checked(tool, args, &root, old.as_ref());
+    let proof = proof.map_err(|(path, reason)| tool.console.fail_with(&path, &reason))?;
     if args.json {
         tool.console.print(&json(&args.proof, &proof, &root));
-        return tool.console.exit();
+        return Ok(tool.console.exit());
     }
     let shown = match proof.claim() {
         Claim::Range(Range { start, end }) => format!("bytes {start}..{end} of {}", proof.len()),
@@ -68,7 +60,7 @@ pub fn run(tool: &Tool, args: &CheckProof) -> Exit {
         )),
         _ => {}
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// A trusted root and its format: `choice`, unless the text names another one and none `is_given`.

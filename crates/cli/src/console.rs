@@ -214,6 +214,12 @@ impl Console {
         }
     }
 
+    /// Reports on standard error why a run ends here, and returns how it ends.
+    pub fn fail_with<T: Named + ?Sized>(&self, path: &T, reason: &dyn Display) -> Exit {
+        self.error(path, reason);
+        self.exit()
+    }
+
     /// Reports that something is not as expected, as an error, and remembers it.
     pub fn differ<T: Named + ?Sized>(&self, path: &T, reason: &dyn Display) {
         match self.is_mute() {

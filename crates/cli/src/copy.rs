@@ -1,13 +1,12 @@
 //! `mksum copy`: files hashed while they are copied, and read back.
 
 use crate::args::{Copy as Args, Links, ReadBack};
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::figures::{bytes, grouped};
 use crate::print::report_transfer;
 use crate::ranges;
 use crate::summary::Verdict;
 use crate::tool::Tool;
-use crate::walk::Rules;
 use mksum::ordered::ordered;
 use mksum::{ByOffset, Spec};
 use mksum_cli::name::Shown;
@@ -22,37 +21,34 @@ use std::path::{Component, Path, PathBuf};
 const FILES: usize = 4;
 
 /// Copies the files.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
+pub fn run(tool: &Tool, args: &Args) -> Ended {
     let console = &tool.console;
     console.use_json(args.json);
-    let [choice] = &tool.formats[..] else { return usage(&"copy takes one --format") };
+    let [choice] = &tool.formats[..] else { return refuse(&"copy takes one --format") };
     let spec = choice.spec();
     if let (true, Err(why)) = (args.keep, spec.supports(ByOffset::Outboard)) {
-        return usage(&format_args!("--keep: {why}"));
+        return refuse(&format_args!("--keep: {why}"));
     }
     let target = &args.target;
     if target.url().is_some_and(|url| url.as_str().starts_with("http")) {
-        return usage(&"objects are written to S3, Google Cloud Storage, Azure and HDFS: a web server takes none");
+        return refuse(&"objects are written to S3, Google Cloud Storage, Azure and HDFS: a web server takes none");
     }
     let sources = &args.sources;
     let is_folder = target.is_directory();
     if sources.len() > 1 && !is_folder {
-        return usage(&format_args!("{}: several things are copied into a directory that is there", Shown(target)));
+        return refuse(&format_args!("{}: several things are copied into a directory that is there", Shown(target)));
     }
-    let rules = match Rules::new(&args.directories(), tool.options.objects.clone()) {
-        Ok(rules) if args.symlinks == Links::Copy => rules.with_others(),
-        Ok(rules) => rules,
-        Err(why) => return usage(&why),
-    };
+    let rules = tool.rules(&args.directories())?;
+    let rules = if args.symlinks == Links::Copy { rules.with_others() } else { rules };
     if let Some(folder) = sources.iter().filter_map(Input::file).find(|source| source.is_dir()) {
         let is_inside =
             |target: &Path| Below::new(folder).is_ok_and(|below| below.refuses(target, "not copied").is_none());
         match target.file() {
             _ if !args.recursive => {
-                return usage(&format_args!("{}: a directory: -r copies the files in it", Shown(folder)));
+                return refuse(&format_args!("{}: a directory: -r copies the files in it", Shown(folder)));
             }
             Some(path) if is_inside(path) => {
-                return usage(&format_args!("{}: inside of {}, which is copied", Shown(target), Shown(folder)));
+                return refuse(&format_args!("{}: inside of {}, which is copied", Shown(target), Shown(folder)));
             }
             _ => {}
         }
@@ -134,7 +130,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         console.fail();
     }
     console.summarize(bytes);
-    console.exit()
+    Ok(console.exit())
 }
 
 /// A file, folder or link to be copied.

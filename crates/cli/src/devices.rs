@@ -1,11 +1,9 @@
 //! `mksum devices`: what hashes here, the CPU and the devices of OpenCL and CUDA.
 
-use crate::calibration::{self, Wanted};
 use crate::json;
 use mksum::Hash;
 use mksum::formats::FAMILIES;
-use mksum_io::{Meter, Options};
-use mksum_lanes::calibration::Calibration;
+use mksum_io::Options;
 use mksum_lanes::cpu::{self, Chip, Cpu, Kernel};
 use mksum_lanes::stores;
 use serde::Serialize;
@@ -14,24 +12,17 @@ use serde_json::{Value, json};
 /// The numbers of messages whose kernels are shown.
 const COUNTS: [usize; 4] = [1, 4, 16, 64];
 
-/// Lists the CPU, its kernels for each hash, and the GPUs: as text, or as JSON, a line each. `verbose` has the costs of the kernels measured,
-/// unless they are known.
+/// Lists the CPU, its kernels for each hash, and the GPUs: as text, or as JSON, a line each. `verbose` has the kernels
+/// chosen for some numbers of messages.
 ///
 /// # Errors
 /// If an environment variable asks for what this machine lacks.
 pub fn list(verbose: bool, json: bool) -> Result<Vec<u8>, String> {
     let cpu = cpu::active().map_err(|error| format!("{}: {error}", cpu::VARIABLE))?;
-    calibration::prepare(&Meter::default())?;
     let used = |hash: &Hash| FAMILIES.iter().any(|family| family.hashes.contains(&(*hash).into()));
     let hashes: Vec<Hash> = Hash::ALL.iter().copied().filter(used).collect();
-    if verbose && calibration::wanted() == Wanted::Measured {
-        hashes.iter().for_each(|&hash| calibration::cached_or_measured(hash).install());
-    }
     let host = Host::new(cpu, verbose);
-    let first = |at: usize| {
-        hashes[..at].iter().all(|&one| Calibration::first_alike(one) != Calibration::first_alike(hashes[at]))
-    };
-    let kernels = hashes.iter().zip(0..).map(|(&hash, at)| Kernels::new(cpu, hash, verbose, first(at)));
+    let kernels = hashes.iter().map(|&hash| Kernels::new(cpu, hash, verbose));
     let gpus = gpus();
     Ok(if json {
         let mut all = json::object(&host);
@@ -51,27 +42,23 @@ struct Host {
     instruction_set: &'static str,
     instruction_sets: Vec<&'static str>,
     #[serde(flatten)]
-    measured: Option<HostMeasured>,
+    details: Option<Details>,
 }
 
-/// What is measured of the CPU.
+/// What `--verbose` adds about the CPU.
 #[derive(Serialize)]
-struct HostMeasured {
+struct Details {
     chip: Option<String>,
-    costs: &'static str,
     stores: &'static str,
 }
 
 impl Host {
     fn new(cpu: Cpu, verbose: bool) -> Self {
-        let measured = verbose.then(|| HostMeasured {
-            chip: Chip::of_this_machine().map(|chip| chip.to_string()),
-            costs: calibration::wanted().name(),
-            stores: stores().name(),
-        });
+        let details = verbose
+            .then(|| Details { chip: Chip::of_this_machine().map(|chip| chip.to_string()), stores: stores().name() });
         let instruction_sets = Cpu::available().map(Cpu::name).collect();
         let threads = Options::new().threads;
-        Host { kind: "cpu", threads, instruction_set: cpu.name(), instruction_sets, measured }
+        Host { kind: "cpu", threads, instruction_set: cpu.name(), instruction_sets, details }
     }
 
     fn text(&self) -> String {
@@ -82,11 +69,9 @@ impl Host {
             text += &format!(" ({}=NAME selects another: {})", cpu::VARIABLE, others.join(", "));
         }
         text += "\n";
-        if let Some(HostMeasured { chip, costs, stores }) = &self.measured {
+        if let Some(Details { chip, stores }) = &self.details {
             let chip = chip.as_deref().unwrap_or("unknown chip");
-            text += &format!("     {chip}; costs: {costs} ({}=table or FILE chooses)\n", calibration::VARIABLE);
-            text += &format!("     stores of node trees: {stores}\n");
-            text += "# # hash, kernel, picoseconds a block where messages lie apart, and where they conflict in the cache\n";
+            text += &format!("     {chip}\n     stores of node trees: {stores}\n");
         }
         text
     }
@@ -99,49 +84,27 @@ struct Kernels {
     hash: &'static str,
     lanes: usize,
     kernel: &'static str,
-    #[serde(flatten)]
-    measured: Option<KernelsMeasured>,
-    /// The lines of a file of calibrations, for the first of the hashes that have the same kernels.
-    #[serde(skip)]
-    lines: Option<String>,
-}
-
-/// What is measured of the kernels.
-#[derive(Serialize)]
-struct KernelsMeasured {
-    chosen: Vec<Value>,
-    costs: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chosen: Option<Vec<Value>>,
 }
 
 impl Kernels {
-    fn new(cpu: Cpu, hash: Hash, verbose: bool, first: bool) -> Self {
+    fn new(cpu: Cpu, hash: Hash, verbose: bool) -> Self {
         let widest = cpu.chosen(hash, usize::MAX)[0];
-        let costs = verbose.then(|| Calibration::in_use(hash));
-        let measured = costs.as_ref().map(|costs| KernelsMeasured {
-            chosen: COUNTS.map(|count| chosen(count, cpu.chosen(hash, count))).to_vec(),
-            costs: costs.costs().iter().map(|cost| {
-                let [apart, conflicting] = [cost.apart, cost.conflicting].map(|cost| f64::from(cost) / 1e3);
-                json!({"kernel": cost.kernel.name, "lanes": cost.kernel.lanes, "apart_ns": apart, "conflicting_ns": conflicting})
-            }).collect(),
-        });
-        let lines = costs.filter(|_| first).map(|costs| costs.to_string());
-        Kernels { kind: "kernels", hash: hash.name(), lanes: widest.lanes, kernel: widest.name, measured, lines }
+        let chosen = verbose.then(|| COUNTS.map(|count| chosen(count, cpu.chosen(hash, count))).to_vec());
+        Kernels { kind: "kernels", hash: hash.name(), lanes: widest.lanes, kernel: widest.name, chosen }
     }
 
     fn text(&self) -> String {
         let Kernels { hash, lanes, kernel, .. } = self;
         let plural = if *lanes == 1 { "" } else { "s" };
         let mut text = format!("     {hash:<10}  {lanes:>2} lane{plural}  {kernel}\n");
-        if let Some(measured) = &self.measured {
-            for chosen in &measured.chosen {
-                let field = |name: &str| chosen[name].as_str().unwrap_or_default();
-                let (apart, conflicting) = (field("kernel"), field("conflicting"));
-                let conflict =
-                    if apart == conflicting { String::new() } else { format!(", in conflict {conflicting}") };
-                let (count, plural) = (&chosen["messages"], if chosen["messages"] == 1 { "" } else { "s" });
-                text += &format!("       {count} message{plural}: {apart}{conflict}\n");
-            }
-            text.extend(self.lines.iter().flat_map(|lines| lines.lines()).map(|line| format!("# {line}\n")));
+        for chosen in self.chosen.iter().flatten() {
+            let field = |name: &str| chosen[name].as_str().unwrap_or_default();
+            let (apart, conflicting) = (field("kernel"), field("conflicting"));
+            let conflict = if apart == conflicting { String::new() } else { format!(", in conflict {conflicting}") };
+            let (count, plural) = (&chosen["messages"], if chosen["messages"] == 1 { "" } else { "s" });
+            text += &format!("       {count} message{plural}: {apart}{conflict}\n");
         }
         text
     }

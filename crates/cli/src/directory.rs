@@ -2,7 +2,7 @@
 
 use crate::args::{CheckProof, Join, Prove, Run};
 use crate::catalogue;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, Exit, refuse};
 use crate::figures::{bytes, grouped, micros};
 use crate::json;
 use crate::tool::Tool;
@@ -16,24 +16,26 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-/// The refusal of formats of directories by a command that has only those of files.
-pub fn refuse(tool: &Tool) -> Option<Exit> {
-    let named = tool.formats.iter().find(|choice| choice.directory().is_some())?;
-    Some(usage(&format_args!(
-        "{named} is a format of directories, for printing (mksum -f dir DIR), -c, --expect, join, prove --path and check-proof"
-    )))
+/// Refuses formats of directories, for a command that has only those of files.
+pub fn refuse_formats(tool: &Tool) -> Result<(), Exit> {
+    match tool.formats.iter().find(|choice| choice.directory().is_some()) {
+        None => Ok(()),
+        Some(named) => refuse(&format_args!(
+            "{named} is a format of directories, for printing (mksum -f dir DIR), -c, --expect, join, prove --path and check-proof"
+        )),
+    }
 }
 
 /// Prints a line for each directory and format.
-pub fn run(tool: &Tool, args: &Run) -> Exit {
+pub fn run(tool: &Tool, args: &Run) -> Ended {
     let Some(specs) = tool.formats.iter().map(|choice| choice.directory().cloned()).collect::<Option<Vec<_>>>() else {
-        return usage(&"formats of directories and of files are printed by separate runs");
+        return refuse(&"formats of directories and of files are printed by separate runs");
     };
     if args.directories.recursive || !args.directories.exclude.is_empty() {
-        return usage(&"a format of directories covers all that is in them: omit --recursive and --exclude");
+        return refuse(&"a format of directories covers all that is in them: omit --recursive and --exclude");
     }
     if args.range.is_some() || args.list().is_some() || args.files.is_empty() {
-        return usage(&"a format of directories needs their names as arguments, and no --range");
+        return refuse(&"a format of directories needs their names as arguments, and no --range");
     }
     tool.console.use_json(args.json);
     let _progress = tool.progress(|| [None].into_iter());
@@ -42,19 +44,21 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
         let Some(leaves) = leaves_of(tool, path, &specs, &mut |_| {}) else { continue };
         print(tool, path, (&specs, &leaves), style(args), Some(begin));
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Prints the directory's line if its root is the `claimed` one, and fails if not.
-pub fn expect(tool: &Tool, args: &Run, spec: &DirectorySpec, (claimed, text): (&ClaimedRoot, &str)) -> Exit {
-    let [path] = &args.files[..] else { return usage(&"--expect compares one directory with its root: give its path") };
+pub fn expect(tool: &Tool, args: &Run, spec: &DirectorySpec, (claimed, text): (&ClaimedRoot, &str)) -> Ended {
+    let [path] = &args.files[..] else {
+        return refuse(&"--expect compares one directory with its root: give its path");
+    };
     if args.range.is_some() || !args.directories.exclude.is_empty() {
-        return usage(&"the root of a directory covers all that is in it: omit --range and --exclude");
+        return refuse(&"the root of a directory covers all that is in it: omit --range and --exclude");
     }
     let _progress = tool.progress(|| [None].into_iter());
     let begin = Instant::now();
     let specs = std::slice::from_ref(spec);
-    let Some(leaves) = leaves_of(tool, path, specs, &mut |_| {}) else { return tool.console.exit() };
+    let Some(leaves) = leaves_of(tool, path, specs, &mut |_| {}) else { return Ok(tool.console.exit()) };
     let found = root(&leaves[0]);
     match found.matches(claimed) {
         true => print(tool, path, (specs, &leaves), style(args), Some(begin)),
@@ -63,7 +67,7 @@ pub fn expect(tool: &Tool, args: &Run, spec: &DirectorySpec, (claimed, text): (&
             tool.console.differ(path, &words);
         }
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// The style of lines that the flags ask for; none for JSON.
@@ -92,21 +96,17 @@ fn print(
 }
 
 /// Prints the root of the directory whose parts have catalogues: PLACE=CATALOGUE each.
-pub fn join(tool: &Tool, args: &Join) -> Exit {
+pub fn join(tool: &Tool, args: &Join) -> Ended {
     let Some(specs) = tool.formats.iter().map(|choice| choice.directory().cloned()).collect::<Option<Vec<_>>>() else {
-        return usage(&"formats of directories and of files are joined by separate runs");
+        return refuse(&"formats of directories and of files are joined by separate runs");
     };
     if args.plan.is_some() || args.files.is_empty() {
-        return usage(&"a format of directories joins catalogues: mksum join -f dir PLACE=CATALOGUE...");
+        return refuse(&"a format of directories joins catalogues: mksum join -f dir PLACE=CATALOGUE...");
     }
-    match catalogue::leaves::of_parts(tool, &args.files, &specs) {
-        Ok(leaves) => {
-            let style = (!args.json).then_some(Style::Tagged);
-            print(tool, &Input::Stdin, (&specs, &leaves), style, None);
-            tool.console.exit()
-        }
-        Err(exit) => exit,
-    }
+    let leaves = catalogue::leaves::of_parts(tool, &args.files, &specs)?;
+    let style = (!args.json).then_some(Style::Tagged);
+    print(tool, &Input::Stdin, (&specs, &leaves), style, None);
+    Ok(tool.console.exit())
 }
 
 /// The root of a directory, as JSON.
@@ -169,19 +169,19 @@ fn root(leaves: &Leaves) -> Root {
 }
 
 /// Writes the proof that an entry is in a directory to the standard output.
-pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
+pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Ended {
     let directory = match tool.formats[0].directory() {
         Some(directory) => directory.clone(),
         None if !args.choices.any() => "dir".parse().expect("a format"),
         None => {
-            return usage(&format_args!(
+            return refuse(&format_args!(
                 "{} is a format of files: with --path, choose one of directories",
                 tool.formats[0]
             ));
         }
     };
     if !directory.has_proofs() {
-        return usage(&EntryError::Folders);
+        return refuse(&EntryError::Folders);
     }
     let listed = name::listed(wanted);
     let wanted_path = listed.strip_suffix(b"/").unwrap_or(&listed);
@@ -192,7 +192,7 @@ pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
         }
         index += 1;
     });
-    let Some(leaves) = leaves else { return tool.console.exit() };
+    let Some(leaves) = leaves else { return Ok(tool.console.exit()) };
     match found.map(|(index, entry)| EntryProof::new(&leaves[0], index, entry)) {
         Some(Ok((root, proof))) => {
             tool.console.print(&proof.to_bytes());
@@ -205,7 +205,7 @@ pub fn prove(tool: &Tool, args: &Prove, wanted: &Path) -> Exit {
             tool.console.error(&args.file, &format_args!("there is no entry {}: {how}", Shown(wanted)));
         }
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// A checked proof about an entry, as JSON.
@@ -225,44 +225,27 @@ struct Shows {
 }
 
 /// Checks a proof about an entry, and a file against it.
-pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed: &ClaimedRoot) -> Exit {
+pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed: &ClaimedRoot) -> Ended {
     if args.old_root.is_some() || args.length.is_some() {
-        return usage(&"--old-root and --length are for proofs about files");
+        return refuse(&"--old-root and --length are for proofs about files");
     }
-    let fail = |path: &Input, why: &dyn std::fmt::Display| {
-        tool.console.error(path, why);
-        tool.console.exit()
-    };
+    let fail = |path: &Input, why: &dyn std::fmt::Display| tool.console.fail_with(path, why);
     let proof_file = Input::from(&args.proof);
-    let read = match fs::read(&args.proof) {
-        Ok(read) => read,
-        Err(error) => return fail(&proof_file, &reason(&error)),
-    };
-    let proof = match EntryProof::parse(&read) {
-        Ok(proof) => proof,
-        Err(error) => return fail(&proof_file, &error),
-    };
-    let entry = match proof.verify(spec, claimed) {
-        Ok(entry) => entry,
-        Err(error) => return fail(&proof_file, &error),
-    };
+    let read = fs::read(&args.proof).map_err(|error| fail(&proof_file, &reason(&error)))?;
+    let proof = EntryProof::parse(&read).map_err(|error| fail(&proof_file, &error))?;
+    let entry = proof.verify(spec, claimed).map_err(|error| fail(&proof_file, &error))?;
     if let Some(path) = &args.bytes {
-        let Content::File(expected) = &entry.content else { return fail(path, &"the entry is not a file") };
+        let Content::File(expected) = &entry.content else { return Err(fail(path, &"the entry is not a file")) };
         let job = Job::new(path.clone(), vec![spec.file().clone()]);
         let options = Options { pipes: true, ..tool.options.clone() };
-        match hash(&job, &options).and_then(|mut roots| roots.remove(0)) {
-            Ok(root) if root == *expected => {}
-            Ok(root) => {
-                return fail(
-                    path,
-                    &format_args!(
-                        "it is not the file of the entry:\n  expected {expected} ({} bytes)\n  found    {root} ({} bytes)",
-                        expected.len(),
-                        root.len()
-                    ),
-                );
-            }
-            Err(error) => return fail(error.input(), &error),
+        let root = hash(&job, &options).and_then(|mut roots| roots.remove(0));
+        let root = root.map_err(|error| fail(error.input(), &error))?;
+        if root != *expected {
+            let (wanted, found) = (expected.len(), root.len());
+            let why = format!(
+                "it is not the file of the entry:\n  expected {expected} ({wanted} bytes)\n  found    {root} ({found} bytes)"
+            );
+            return Err(fail(path, &why));
         }
     }
     let (index, entries) = proof.place();
@@ -275,7 +258,7 @@ pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed
         let (format, root, entry) = (spec.to_string(), claimed.text(spec.tree()), name::lossy(&path).into_owned());
         let record = Shows { kind: "checked entry", format, root, ok: true, entry, length, file_root, index, entries };
         tool.console.print_json(&args.proof, record);
-        return tool.console.exit();
+        return Ok(tool.console.exit());
     }
     let what = match &entry.content {
         Content::File(root) => format!("a file of {} with {} root {root}", bytes(root.len()), spec.file()),
@@ -285,5 +268,5 @@ pub fn check_proof(tool: &Tool, args: &CheckProof, spec: &DirectorySpec, claimed
     let (place, all) = (grouped(index + 1), grouped(entries));
     tool.console
         .print(format!("{}: OK ({}: {what}; entry {place} of {all})\n", Shown(&args.proof), Shown(&path)).as_bytes());
-    tool.console.exit()
+    Ok(tool.console.exit())
 }

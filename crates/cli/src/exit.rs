@@ -57,6 +57,14 @@ pub fn set_command(command: &str) {
     let _ = COMMAND.set(command.into());
 }
 
+/// How a run ends; an early end, such as a refused command line, is an error, so that `?` ends the run.
+pub type Ended = Result<Exit, Exit>;
+
+/// Ends a run with a refused command line.
+pub fn refuse<T>(reason: &dyn Display) -> Result<T, Exit> {
+    Err(usage(reason))
+}
+
 /// Refuses a command line.
 pub fn usage(reason: &dyn Display) -> Exit {
     // What was typed may hold what harms a terminal, or a password.

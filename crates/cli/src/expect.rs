@@ -2,11 +2,11 @@
 
 use crate::args::Run;
 use crate::directory;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse, usage};
 use crate::print::{print, report_read_error, reported_roots, window, within};
 use crate::report;
 use crate::tool::Tool;
-use crate::walk::{Rules, length};
+use crate::walk::length;
 use mksum::{Root, format_size};
 use mksum_cli::choice::Choice;
 use mksum_cli::name::Shown;
@@ -16,14 +16,11 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Prints the file's line if its root is `expected`, and fails if not. Without a format, the root's text and the file decide.
-pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
+pub fn run(tool: &Tool, args: &Run, expected: &str) -> Ended {
     tool.console.use_json(args.json);
     let given = args.choices.any().then(|| &tool.formats[0]);
-    let published = match Published::read(expected, given) {
-        Ok(published) => published,
-        Err(error) if args.finds_format => return usage(&error),
-        Err(error) => return usage(&format_args!("--expect: {error}")),
-    };
+    let flag = if args.finds_format { "" } else { "--expect: " };
+    let published = Published::read(expected, given).map_err(|error| usage(&format_args!("{flag}{error}")))?;
     let only_named = if args.finds_format { published.only_named() } else { Vec::new() };
     let Published { root: claimed, mut usual, mut unusual, .. } = published;
     // What may be the root of a file or of a directory is what the path is.
@@ -36,19 +33,12 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     usual.retain(|choice| choice.directory().is_none());
     unusual.retain(|choice| choice.directory().is_none());
     unusual.extend_from_slice(&only_named);
-    let input =
-        match Rules::new(&args.directories, tool.options.objects.clone()).map(|rules| rules.walk(&args.files).next()) {
-            Ok(Some(Ok(input))) => input,
-            Ok(Some(Err((path, reason)))) => {
-                tool.console.error(&path, &reason);
-                return tool.console.exit();
-            }
-            Ok(None) => unreachable!("without arguments, standard input is the input"),
-            Err(reason) => return usage(&reason),
-        };
+    let input = tool.rules(&args.directories)?.walk(&args.files).next();
+    let input = input.expect("without arguments, standard input is the input");
+    let input = input.map_err(|(path, reason)| tool.console.fail_with(&path, &reason))?;
     let guesses = usual.iter().any(|choice| choice.guesses(&claimed));
     if guesses && length(&input).is_none() {
-        return usage(
+        return refuse(
             &"to find the part size, the file's length must be known: give --leaf, or a file instead of a stream",
         );
     }
@@ -72,7 +62,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
             Ok(roots) => reported_roots(&tool.console, roots),
             Err(error) => {
                 report_read_error(tool, args, &error);
-                return tool.console.exit();
+                return Ok(tool.console.exit());
             }
         };
         if let Some(root) = roots.iter().find(|root| root.matches(&claimed)) {
@@ -101,7 +91,7 @@ pub fn run(tool: &Tool, args: &Run, expected: &str) -> Exit {
     if args.common.verbose && !tried.is_empty() {
         tool.console.note(&report::verbose(&input, &tried, start.elapsed().as_secs_f64(), tool, args.reading.io));
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 fn difference(tried: &[Root], expected: &str, guesses: bool) -> String {

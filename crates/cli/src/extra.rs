@@ -1,8 +1,8 @@
 //! `--report-extra`: the files in a folder that no sum file lists.
 
 use crate::args::Directories;
+use crate::exit::Exit;
 use crate::tool::Tool;
-use crate::walk::Rules;
 use mksum_io::{EntryKind, Input};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -31,13 +31,10 @@ impl Listed {
         }
     }
 
-    /// Hands each file that is not listed to `found`, and returns how many there are.
-    ///
-    /// # Errors
-    /// If a glob of `rules` is not valid.
-    pub fn find(&self, tool: &Tool, rules: &Directories, found: &mut dyn FnMut(&Path)) -> Result<u64, String> {
+    /// Hands each file that is not listed to `found`, and returns how many there are; the exit if a glob of `rules` is not valid.
+    pub fn find(&self, tool: &Tool, rules: &Directories, found: &mut dyn FnMut(&Path)) -> Result<u64, Exit> {
         // A directory without files has none that is not listed.
-        let rules = Rules::new(&Directories { recursive: true, ..rules.clone() }, None)?.with_others();
+        let rules = tool.rules(&Directories { recursive: true, ..rules.clone() })?.with_others();
         let mut count = 0;
         for (place, folder) in &self.folders {
             // A folder within another is searched with that.

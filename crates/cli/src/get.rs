@@ -5,7 +5,7 @@ use crate::catalogue::get as catalogue;
 use crate::check;
 use crate::claims::{Claim, claims, strongest};
 use crate::directory;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, Exit, refuse, usage};
 use crate::figures::{self, grouped};
 use crate::json;
 use crate::output::write_output;
@@ -32,10 +32,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Fetches the file, or those of a list.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
+pub fn run(tool: &Tool, args: &Args) -> Ended {
     tool.console.use_json(args.json);
     if args.also.iter().any(|choice| choice.directory().is_some()) {
-        return usage(&"--also: a directory has no sums of bytes: give a format of files");
+        return refuse(&"--also: a directory has no sums of bytes: give a format of files");
     }
     let mut options = tool.options.clone();
     if let Some(rate) = args.limit_rate {
@@ -45,36 +45,36 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     match (&args.check, &args.output) {
         (Some(list), folder) => list_of(tool, args, (list, given), folder.as_ref(), &options),
         (None, Some(output)) => file(tool, args, given, output, &options),
-        (None, None) => usage(&"-o is missing: the file to be written"),
+        (None, None) => refuse(&"-o is missing: the file to be written"),
     }
 }
 
 /// Fetches one file.
-fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, options: &Options) -> Exit {
+fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, options: &Options) -> Ended {
     if args.signature.key.is_some() || args.signature.sig.is_some() {
-        return usage(&"--sig and --key verify the list of --check");
+        return refuse(&"--sig and --key verify the list of --check");
     }
     let (expected, trusted, described) = match &args.root {
-        Some(root) => match Expected::parse(root, given) {
-            Ok(expected) => (expected, Trusted::Given, Described::default()),
-            Err(why) => return usage(&format_args!("--root: {why}")),
-        },
-        None => match stated(tool, args, given, options) {
-            Ok((expected, header, described)) => (expected, Trusted::Server(header), described),
-            Err(exit) => return exit,
-        },
+        Some(root) => {
+            let expected = Expected::parse(root, given).map_err(|why| usage(&format_args!("--root: {why}")))?;
+            (expected, Trusted::Given, Described::default())
+        }
+        None => {
+            let (expected, header, described) = stated(tool, args, given, options)?;
+            (expected, Trusted::Server(header), described)
+        }
     };
     if let Some(spec) = expected.directory() {
         return tree(tool, args, (&expected, spec), output, options);
     }
     if !args.catalogue.is_empty() {
-        return usage(&"--catalogue is for the root of a directory: 'mksum -f dir DIR' prints one");
+        return refuse(&"--catalogue is for the root of a directory: 'mksum -f dir DIR' prints one");
     }
     let target = match output {
         Input::File(path) => Target::File(path.clone()),
-        Input::Url(_) => return usage(&"objects are not written: give the path of a file with -o"),
+        Input::Url(_) => return refuse(&"objects are not written: give the path of a file with -o"),
         Input::Stdin if args.json || !args.seed.is_empty() => {
-            return usage(&"standard output has the file alone: --json and --seed need a file with -o");
+            return refuse(&"standard output has the file alone: --json and --seed need a file with -o");
         }
         Input::Stdin => Target::Writer(Arc::new(Mutex::new(Output))),
     };
@@ -94,11 +94,11 @@ fn file(tool: &Tool, args: &Args, given: Option<&Choice>, output: &Input, option
         Err(Error::Io(mksum_io::Error::Write { path: Input::Stdin, error }))
             if error.kind() == ErrorKind::BrokenPipe =>
         {
-            return Exit::Unread;
+            return Ok(Exit::Unread);
         }
         got => report(tool, args, output, (got, args.common.quiet), &trusted),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Who says what the root of a file is.
@@ -256,19 +256,16 @@ fn tree(
     (expected, spec): (&Expected, &DirectorySpec),
     output: &Input,
     options: &Options,
-) -> Exit {
+) -> Ended {
     let Input::File(folder) = output else {
-        return usage(&"-o: with the root of a directory, the path of a folder");
+        return refuse(&"-o: with the root of a directory, the path of a folder");
     };
     if !args.outboard.is_empty() || args.foreign.is_some() || !args.seed.is_empty() || args.length.is_some() {
-        return usage(
+        return refuse(
             &"--outboard, --foreign, --seed and --length are for one file, and the root is that of a directory",
         );
     }
-    let (root, mut list) = match catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options) {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
+    let (root, mut list) = catalogue::trusted(tool, (&args.catalogue, &args.mirrors), expected, options)?;
     list.refuse_clashes();
     folder_of(tool, args, (list, Some((spec, root))), &args.mirrors, folder, options)
 }
@@ -286,15 +283,15 @@ fn list_of(
     (sums, given): (&Input, Option<&Choice>),
     folder: Option<&Input>,
     options: &Options,
-) -> Exit {
+) -> Ended {
     let console = &tool.console;
     if let Some(why) = args.signature.conflict() {
-        return usage(&why);
+        return refuse(&why);
     }
     let folder = match folder {
         None => PathBuf::new(),
         Some(Input::File(folder)) => folder.clone(),
-        Some(Input::Stdin | Input::Url(_)) => return usage(&"-o: with --check, the path of a folder"),
+        Some(Input::Stdin | Input::Url(_)) => return refuse(&"-o: with --check, the path of a folder"),
     };
     let needs_from = "--from is missing: the URL or path of the folder that has the files of the list";
     // A torrent or metalink may name mirrors itself.
@@ -302,24 +299,19 @@ fn list_of(
         name.extension().is_some_and(|kind| ["torrent", "meta4"].iter().any(|other| kind.eq_ignore_ascii_case(other)))
     });
     if args.from.is_empty() && sums.url().is_none() && !may_name {
-        return usage(&needs_from);
+        return refuse(&needs_from);
     }
-    let list = match read(tool, args, (sums, given), options) {
-        Ok(list) => list,
-        Err(exit) => return exit,
-    };
+    let list = read(tool, args, (sums, given), options)?;
     let has_mirrors = !list.mirrors.is_empty() || list.files.iter().any(|file| !file.mirrors.is_empty());
     let mirrors = match (&args.from[..], sums) {
         ([], _) if has_mirrors => list.mirrors.clone(),
         ([], Input::Url(url)) => vec![folder_of_list(url)],
-        ([], _) => return usage(&needs_from),
+        ([], _) => return refuse(&needs_from),
         (from, _) => [from, &list.mirrors].concat(),
     };
     let names: Vec<_> = args.mirrors.iter().map(|name| name.as_os_str().into()).collect();
-    let list = match if names.is_empty() { Ok(list) } else { list.select(&names) } {
-        Ok(list) => list,
-        Err(why) => return usage(&format_args!("{}: {why}", Shown(sums))),
-    };
+    let list = if names.is_empty() { Ok(list) } else { list.select(&names) };
+    let list = list.map_err(|why| usage(&format_args!("{}: {why}", Shown(sums))))?;
     for (number, why) in &list.malformed {
         if args.common.verbose || list.files.is_empty() {
             console.note(&format_args!("{}: {number}: improperly formatted checksum line: {why}", Shown(sums)));
@@ -339,7 +331,7 @@ fn folder_of(
     mirrors: &[Input],
     folder: &Path,
     options: &Options,
-) -> Exit {
+) -> Ended {
     let console = &tool.console;
     for (name, why) in &list.refused {
         console.error(name, &format_args!("not fetched: {why}"));
@@ -359,13 +351,13 @@ fn folder_of(
     drop(progress);
     if let Err(error) = done {
         report_transfer(console, &error);
-        return console.exit();
+        return Ok(console.exit());
     }
     if let (Some((spec, root)), 0) = (root, failed) {
         whole(tool, args, &list, (spec, &root), folder);
     }
     console.summarize(options.meter.bytes());
-    console.exit()
+    Ok(console.exit())
 }
 
 /// Reports a directory of which all entries are there.

@@ -2,7 +2,7 @@
 
 use crate::args::Join;
 use crate::directory;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::json;
 use crate::plan;
 use crate::tool::Tool;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Prints the root.
-pub fn run(tool: &Tool, args: &Join) -> Exit {
+pub fn run(tool: &Tool, args: &Join) -> Ended {
     tool.console.use_json(args.json);
     if tool.formats.iter().any(|choice| choice.directory().is_some()) {
         return directory::join(tool, args);
@@ -25,11 +25,11 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
         return plan::join::run(tool, args, plan);
     }
     if args.files.len() > 1 {
-        return usage(&"without --plan, one FILE has all digests; -f dir joins catalogues of directories");
+        return refuse(&"without --plan, one FILE has all digests; -f dir joins catalogues of directories");
     }
-    let [choice] = &tool.formats[..] else { return usage(&"digests are joined in one --format") };
+    let [choice] = &tool.formats[..] else { return refuse(&"digests are joined in one --format") };
     if let Err(reason) = choice.spec().supports(ByOffset::Parts) {
-        return usage(&reason);
+        return refuse(&reason);
     }
     let path = args.files.first().unwrap_or(&Input::Stdin);
     match joined(path, choice.spec()) {
@@ -45,7 +45,7 @@ pub fn run(tool: &Tool, args: &Join) -> Exit {
         }
         Err((None, reason)) => tool.console.error(path, &reason),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// A line as it is written.

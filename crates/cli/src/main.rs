@@ -4,7 +4,6 @@
 mod about;
 mod args;
 mod bounded;
-mod calibration;
 #[cfg(feature = "catalogue")]
 mod catalogue;
 #[cfg(not(feature = "catalogue"))]
@@ -64,7 +63,7 @@ mod torrent;
 mod walk;
 
 use args::{Action, Args, Command, Given, Run};
-use exit::Exit;
+use exit::{Ended, usage};
 use kept::{diff, keep, repair, verify};
 use mksum_cli::sum::End;
 use std::io::{self, IsTerminal};
@@ -72,26 +71,30 @@ use std::process::ExitCode;
 use tool::Tool;
 
 fn main() -> ExitCode {
-    let exit = match args::read() {
-        Ok(Args { command: None, run }) => {
+    run().unwrap_or_else(|exit| exit).into()
+}
+
+/// Does what the command line asks for.
+fn run() -> Ended {
+    match args::read()? {
+        Args { command: None, run } => {
             let given = Given { choices: Some(&run.choices), reading: Some(&run.reading), common: &run.common };
             with_tool(given, run.end(), |tool| on_device(tool, &run))
         }
-        Ok(Args { command: Some(command), .. }) => match command.given() {
+        Args { command: Some(command), .. } => match command.given() {
             Some(given) => with_tool(given, End::Newline, |tool| with_files(tool, &command)),
             None => about::run(&command),
         },
-        Err(exit) => exit,
-    };
-    exit.into()
+    }
 }
 
 /// Runs a command that works with files.
-fn with_files(tool: &Tool, command: &Command) -> Exit {
+fn with_files(tool: &Tool, command: &Command) -> Ended {
     // They have formats of directories as such.
-    let takes_directories = matches!(command, Command::Prove(_) | Command::CheckProof(_) | Command::Join(_));
+    if !matches!(command, Command::Prove(_) | Command::CheckProof(_) | Command::Join(_)) {
+        directory::refuse_formats(tool)?;
+    }
     match command {
-        _ if !takes_directories && let Some(exit) = directory::refuse(tool) => exit,
         Command::Keep(args) => keep::run(tool, args),
         Command::Verify(args) => verify::run(tool, args),
         Command::Diff(args) => diff::run(tool, args),
@@ -118,27 +121,22 @@ fn with_files(tool: &Tool, command: &Command) -> Exit {
 }
 
 /// Runs what works with files in the environment that the options ask for.
-fn with_tool(given: Given<'_>, end: End, run: impl FnOnce(&Tool) -> Exit) -> Exit {
-    let tool = match Tool::new(given, end) {
-        Ok(tool) => tool,
-        Err(reason) => return exit::usage(&reason),
-    };
+fn with_tool(given: Given<'_>, end: End, run: impl FnOnce(&Tool) -> Ended) -> Ended {
+    let tool = Tool::new(given, end).map_err(|why| usage(&why))?;
     interrupt::catch(&tool.console);
-    let exit = run(&tool);
+    let ended = run(&tool);
     tool.console.flush();
-    exit
+    ended
 }
 
 /// The work without a command, on the device that was chosen for it.
-fn on_device(tool: &Tool, args: &Run) -> Exit {
-    match tool.on(&args.device) {
-        Ok(tool) => files(&tool, args),
-        Err(reason) => exit::usage(&reason),
-    }
+fn on_device(tool: &Tool, args: &Run) -> Ended {
+    let tool = tool.on(&args.device).map_err(|why| usage(&why))?;
+    files(&tool, args)
 }
 
 /// The work without a command.
-fn files(tool: &Tool, args: &Run) -> Exit {
+fn files(tool: &Tool, args: &Run) -> Ended {
     if args.files.is_empty() && args.list().is_none() && io::stdin().is_terminal() {
         let end = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
         tool.console.note(&format_args!("reading the standard input: end it with {end}. 'mksum --help' has examples"));
@@ -151,8 +149,7 @@ fn files(tool: &Tool, args: &Run) -> Exit {
         Action::Print => print::run(tool, args),
         Action::Check => check::run(tool, args),
         Action::Expect(root) => expect::run(tool, args, root),
-        _ if let Some(exit) = directory::refuse(tool) => exit,
-        Action::Stored => stored::run(tool, args),
-        Action::Graph(style) => graph::run(tool, args, style),
+        Action::Stored => directory::refuse_formats(tool).and_then(|()| stored::run(tool, args)),
+        Action::Graph(style) => directory::refuse_formats(tool).and_then(|()| graph::run(tool, args, style)),
     }
 }

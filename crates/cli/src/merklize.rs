@@ -1,7 +1,7 @@
 //! `mksum merklize`: every node of a tree over digests.
 
 use crate::args::Merklize;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse, usage};
 use crate::streams::{Stream, is_open};
 use crate::tool::Tool;
 use crate::{figures, gpu, walk};
@@ -14,19 +14,15 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Writes the nodes and prints the root.
-pub fn run(tool: &Tool, args: &Merklize) -> Exit {
-    let device = match gpu::merklizer(&args.device, tool.options.threads, &tool.console) {
-        Ok(device) => device,
-        Err(reason) => return usage(&reason),
-    };
+pub fn run(tool: &Tool, args: &Merklize) -> Ended {
+    let device = gpu::merklizer(&args.device, tool.options.threads, &tool.console).map_err(|reason| usage(&reason))?;
     if args.output.as_deref() == Some(Path::new("-")) {
-        return usage(&"nodes are binary: name a file for --output, or ./- for a file of that name");
+        return refuse(&"nodes are binary: name a file for --output, or ./- for a file of that name");
     }
     tool.console.use_json(args.json);
     let input = args.file.as_ref().map_or(Input::Stdin, Input::parse);
     if args.random.is_none() && input == Input::Stdin && !is_open(Stream::Input) {
-        tool.console.error(&input, &"standard input is closed");
-        return tool.console.exit();
+        return Err(tool.console.fail_with(&input, &"standard input is closed"));
     }
     let begin = Instant::now();
     let leaves = match args.random {
@@ -45,7 +41,7 @@ pub fn run(tool: &Tool, args: &Merklize) -> Exit {
         Ok(done) => print_root(tool, args, path, &done, &device.name(), begin.elapsed().as_secs_f64()),
         Err(error) => tool.console.error(error.input(), &error),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 #[derive(Serialize)]

@@ -2,7 +2,7 @@
 
 use crate::args::{Mount as Args, OnBad};
 use crate::catalogue::get as catalogue;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, Exit, refuse, usage};
 use crate::interrupt;
 use crate::tool::Tool;
 use mksum_cli::name::Shown;
@@ -15,17 +15,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Mounts the source until it is unmounted, or a signal stops it.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
+pub fn run(tool: &Tool, args: &Args) -> Ended {
     let console = &tool.console;
-    let root = match args.root.as_deref().map(|root| Expected::parse(root, None)).transpose() {
-        Ok(root) => root,
-        Err(why) => return usage(&format_args!("--root: {why}")),
-    };
+    let root = args
+        .root
+        .as_deref()
+        .map(|root| Expected::parse(root, None))
+        .transpose()
+        .map_err(|why| usage(&format_args!("--root: {why}")))?;
     if args.on_bad == OnBad::Repair && args.replica.is_empty() {
-        return usage(&"--on-bad repair: --replica is missing: the copy that has the right bytes");
+        return refuse(&"--on-bad repair: --replica is missing: the copy that has the right bytes");
     }
     if let (Input::Url(_), OnBad::Repair) = (&args.source, args.on_bad) {
-        return usage(&"--on-bad repair: only files of this machine are repaired");
+        return refuse(&"--on-bad repair: only files of this machine are repaired");
     }
     // The page cache is what makes the next read of the same bytes fast.
     let options = Options { mode: Mode::Buffered, ..tool.options.clone() };
@@ -33,12 +35,8 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         || args.catalogue.is_some()
         || root.as_ref().is_some_and(|root| root.directory().is_some());
     let tree = match is_directory {
-        true => directory(tool, args, root.as_ref(), &options),
-        false => file(tool, args, root, &options),
-    };
-    let tree = match tree {
-        Ok(tree) => tree,
-        Err(exit) => return exit,
+        true => directory(tool, args, root.as_ref(), &options)?,
+        false => file(tool, args, root, &options)?,
     };
     let (stopper, stops) = Stopper::new();
     interrupt::on_first(move || stopper.stop());
@@ -56,15 +54,11 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     if let Err(error) = ended {
         console.error(&error.path, &error);
     }
-    console.exit()
+    Ok(console.exit())
 }
 
 /// The one file of the source.
 fn file(tool: &Tool, args: &Args, root: Option<Expected>, options: &Options) -> Result<Tree, Exit> {
-    let fail = |error: &Error| {
-        tool.console.error(error.input(), error);
-        tool.console.exit()
-    };
     let extension = args.foreign.as_ref().map_or(EXTENSION, |foreign| foreign.extension());
     let outboard = args.outboard.clone().unwrap_or_else(|| args.source.with_extension(extension));
     let mut opening = Opening {
@@ -84,7 +78,7 @@ fn file(tool: &Tool, args: &Args, root: Option<Expected>, options: &Options) -> 
         opening.outboard = None;
         opened = Verified::open(opening.clone(), options);
     }
-    let verified = opened.map_err(|error| fail(&error))?;
+    let verified = opened.map_err(|error| tool.console.fail_with(error.input(), &error))?;
     opening.len = Some(verified.len());
     let facts = args.source.file().and_then(|path| path.metadata().ok()).map(|metadata| Facts::from(&metadata));
     let attributes =
@@ -99,7 +93,7 @@ fn file(tool: &Tool, args: &Args, root: Option<Expected>, options: &Options) -> 
 /// The entries of the source, by its catalogue.
 fn directory(tool: &Tool, args: &Args, root: Option<&Expected>, options: &Options) -> Result<Tree, Exit> {
     if args.outboard.is_some() || args.foreign.is_some() {
-        return Err(usage(&"--outboard and --foreign are for one file, and this is a directory"));
+        return refuse(&"--outboard and --foreign are for one file, and this is a directory");
     }
     if root.is_some_and(|root| root.directory().is_none()) {
         return Err(usage(
@@ -115,10 +109,7 @@ fn directory(tool: &Tool, args: &Args, root: Option<&Expected>, options: &Option
     let tree = Tree::of_list(list, source, &mut |name: &Path, why: &str| {
         tool.console.note(&format_args!("{}: not shown: {why}", Shown(name)));
     });
-    tree.map_err(|error| {
-        tool.console.error(error.input(), &error);
-        tool.console.exit()
-    })
+    tree.map_err(|error| tool.console.fail_with(error.input(), &error))
 }
 
 fn write_back(args: &Args) -> WriteBack {

@@ -2,7 +2,7 @@
 
 use crate::args::Run;
 use crate::console::Console;
-use crate::exit::{Exit, usage};
+use crate::exit::Ended;
 use crate::failure::Failure;
 use crate::figures::grouped;
 use crate::names::Names;
@@ -18,19 +18,15 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 /// Prints a line for each file and format.
-pub fn run(tool: &Tool, args: &Run) -> Exit {
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+pub fn run(tool: &Tool, args: &Run) -> Ended {
+    let rules = tool.rules(&args.directories)?;
     tool.console.use_json(args.json);
     let window = args.range.map(window);
-    let inputs = match args.list().map(|(list, end)| (list, Names::open(list, end))) {
+    let inputs = match args.list() {
         None => rules.walk(&args.files),
-        Some((list, Ok(names))) => rules.walk_names(list, names),
-        Some((list, Err(error))) => {
-            tool.console.error(list, &reason(&error));
-            return tool.console.exit();
+        Some((list, end)) => {
+            let names = Names::open(list, end).map_err(|error| tool.console.fail_with(list, &reason(&error)))?;
+            rules.walk_names(list, names)
         }
     };
     let _progress = tool.progress(lengths(&rules, args));
@@ -70,7 +66,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     if args.common.verbose {
         report::traffic(tool);
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// The lengths of the files that will be hashed, for progress; unknown where their names can be read only once.

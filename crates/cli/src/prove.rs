@@ -2,7 +2,7 @@
 
 use crate::args::Prove;
 use crate::directory;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::failure::Failure;
 use crate::figures::bytes;
 use crate::json;
@@ -28,31 +28,29 @@ const MOST_EDGES: u64 = 256 << 20;
 const LONG_EDGES: u64 = 4096;
 
 /// Writes the proof to the standard output.
-pub fn run(tool: &Tool, args: &Prove) -> Exit {
+pub fn run(tool: &Tool, args: &Prove) -> Ended {
     if tool.formats.len() > 1 {
-        return usage(&"a proof is in one --format");
+        return refuse(&"a proof is in one --format");
     }
     if !args.json && io::stdout().is_terminal() {
-        return usage(
+        return refuse(
             &"a proof is binary: write it to a file, as in 'mksum prove FILE --range A..B > proof', or use --json",
         );
     }
     if args.range.is_none() && args.consistency.is_none() && args.path.is_none() {
-        return usage(
+        return refuse(
             &"say what to prove: that the file contains some bytes (--range A..B), that it has only grown (--consistency \
               OLDLEN), or that a directory contains an entry (--path PATH), as in 'mksum prove FILE --range 0..4096 > proof'",
         );
     }
     if let Err(reason) = tool.formats[0].spec().supports(ByOffset::Proof) {
-        return usage(&reason);
+        return refuse(&reason);
     }
     tool.console.use_json(args.json);
     if let Some(path) = &args.path {
         return directory::prove(tool, args, path);
     }
-    if let Some(exit) = directory::refuse(tool) {
-        return exit;
-    }
+    directory::refuse_formats(tool)?;
     match proof(tool, args) {
         Ok((root, proof)) if args.json => tool.console.print(&json(&args.file, &root, &proof)),
         Ok((root, proof)) => {
@@ -61,7 +59,7 @@ pub fn run(tool: &Tool, args: &Prove) -> Exit {
         }
         Err(failure) => crate::print::report(&tool.console, &failure),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Reports what a verifier has to know beside the proof, and why the proof is much longer than what it proves.

@@ -1,7 +1,7 @@
 //! `mksum serve`: files and directories over HTTP.
 
 use crate::args::Serve as Args;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse, usage};
 use crate::interrupt;
 use crate::tool::Tool;
 use mksum_get::Expected;
@@ -10,43 +10,28 @@ use mksum_serve::{LeafCache, Limits, Server, Site, Verification};
 use std::sync::Arc;
 
 /// Serves the inputs until a signal stops it.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
+pub fn run(tool: &Tool, args: &Args) -> Ended {
     let console = &tool.console;
     let root = args.root.as_deref().map(|root| Expected::parse(root, None).and_then(Expected::of_file)).transpose();
-    let verification = match root {
-        Ok(Some(root)) => Verification::Root(root),
-        Ok(None) if args.verify => Verification::Outboards,
-        Ok(None) => Verification::None,
-        Err(why) => return usage(&format_args!("--root: {why}")),
+    let verification = match root.map_err(|why| usage(&format_args!("--root: {why}")))? {
+        Some(root) => Verification::Root(root),
+        None if args.verify => Verification::Outboards,
+        None => Verification::None,
     };
     if let (Some(_), Verification::None) = (&args.cache, &verification) {
-        return usage(&"--cache keeps verified leaves: add --verify or --root ROOT");
+        return refuse(&"--cache keeps verified leaves: add --verify or --root ROOT");
     }
-    let cache = match args.cache.as_deref().map(|folder| (folder, LeafCache::open(folder, args.cache_size))) {
-        Some((_, Ok(cache))) => Some(cache),
-        Some((folder, Err(why))) => {
-            console.error(folder, &why);
-            return console.exit();
-        }
-        None => None,
-    };
-    let site = match Site::new(&args.inputs, verification, cache, &tool.options) {
-        Ok(site) => site,
-        Err((input, why)) => {
-            console.error(&input, &why);
-            return console.exit();
-        }
-    };
+    let open = |folder| LeafCache::open(folder, args.cache_size).map_err(|why| console.fail_with(folder, &why));
+    let cache = args.cache.as_deref().map(open).transpose()?;
+    let site = Site::new(&args.inputs, verification, cache, &tool.options);
+    let site = site.map_err(|(input, why)| console.fail_with(&input, &why))?;
     let limits = Limits { connections: args.connections, patience: args.timeout };
     let bound = Server::bind(args.listen, limits).and_then(|server| Ok((server.address()?, server)));
-    let (address, server) = match bound {
-        Ok(bound) => bound,
-        Err(error) => {
-            console.fail();
-            console.note(&format_args!("--listen {}: {}", args.listen, reason(&error)));
-            return console.exit();
-        }
-    };
+    let (address, server) = bound.map_err(|error| {
+        console.fail();
+        console.note(&format_args!("--listen {}: {}", args.listen, reason(&error)));
+        console.exit()
+    })?;
     if !address.ip().is_loopback() {
         console.note(&format_args!(
             "warning: {} is not a loopback address: everyone who reaches this machine can read what is served",
@@ -67,5 +52,5 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         console.fail();
         console.note(&format_args!("--listen {address}: {}", reason(&error)));
     }
-    console.exit()
+    Ok(console.exit())
 }

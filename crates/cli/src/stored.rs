@@ -2,11 +2,10 @@
 
 use crate::args::Run;
 use crate::claims::{Claim, claims};
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::print::{print, report_error};
 use crate::report;
 use crate::tool::Tool;
-use crate::walk::Rules;
 use mksum::ordered::ordered;
 use mksum::{Root, Spec};
 use mksum_cli::name::Shown;
@@ -19,14 +18,11 @@ const ASKED: usize = 256;
 const ASKING: usize = 32;
 
 /// Prints the roots that agree, and fails where one does not, or nothing can be compared.
-pub fn run(tool: &Tool, args: &Run) -> Exit {
+pub fn run(tool: &Tool, args: &Run) -> Ended {
     let Some(objects) = tool.options.objects.clone() else {
-        return usage(&"this build of mksum has no network client");
+        return refuse(&"this build of mksum has no network client");
     };
-    let rules = match Rules::new(&args.directories, Some(objects.clone())) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+    let rules = tool.rules(&args.directories)?;
     tool.console.use_json(args.json);
     let _progress = tool.progress(|| [None].into_iter());
     tool.console.flush_regularly();
@@ -94,7 +90,7 @@ pub fn run(tool: &Tool, args: &Run) -> Exit {
     if args.common.verbose {
         report::traffic(tool);
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 fn compare(tool: &Tool, args: &Run, job: &Job, (roots, wanted): (&[Root], &[Spec]), claims: &[Claim], seconds: f64) {

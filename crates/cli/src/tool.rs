@@ -1,11 +1,12 @@
 //! The environment of a run: formats, options for reading, output.
 
-use crate::args::{Choices, Given, Io};
-use crate::calibration;
+use crate::args::{Choices, Directories, Given, Io};
 use crate::console::Console;
+use crate::exit::{Exit, usage};
 use crate::gpu;
 use crate::nice;
 use crate::progress::Progress;
+use crate::walk::Rules;
 use mksum::SpecError;
 use mksum::accelerator::Accelerator;
 use mksum_cli::choice::Choice;
@@ -57,7 +58,6 @@ impl Tool {
         if let Some(threads) = reading.threads {
             options.threads = threads.into();
         }
-        calibration::prepare(&options.meter)?;
         let formats = formats.map_err(|error: SpecError| error.to_string())?;
         let console = Arc::new(Console::new(common.color, common.verbose, common.quiet));
         Ok(Tool { formats, options, console, end, progress: !common.no_progress && !common.quiet })
@@ -72,6 +72,11 @@ impl Tool {
         let accelerator = device.map(|device| device as Arc<dyn Accelerator>);
         let options = Options { accelerator, ..self.options.clone() };
         Ok(Tool { options, formats: self.formats.clone(), console: self.console.clone(), ..*self })
+    }
+
+    /// The choice of files that the flags ask for, in the stores of this run; the exit if a glob is not valid.
+    pub fn rules(&self, args: &Directories) -> Result<Rules, Exit> {
+        Rules::new(args, self.options.objects.clone()).map_err(|why| usage(&why))
     }
 
     /// Shows progress from now on. `lengths` has the length of each file that will be read, if it is known: they are looked up

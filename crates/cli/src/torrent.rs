@@ -1,7 +1,7 @@
 //! `mksum torrent`: a torrent of a file or directory.
 
 use crate::args::Torrent as Args;
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::figures::{bytes, grouped};
 use crate::print::report_transfer;
 use crate::tool::Tool;
@@ -11,7 +11,7 @@ use mksum_io::Replacement;
 use serde::Serialize;
 
 /// Writes the torrent.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
+pub fn run(tool: &Tool, args: &Args) -> Ended {
     let console = &tool.console;
     console.use_json(args.json);
     let mut wanted = NewTorrent::default();
@@ -29,7 +29,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
         Ok(made) => report(tool, args, &made),
         Err(error) => report_transfer(console, &error),
     }
-    console.exit()
+    Ok(console.exit())
 }
 
 fn report(tool: &Tool, args: &Args, made: &MadeTorrent) {

@@ -1,16 +1,16 @@
 //! The commands for catalogues in a build that has none.
 
-use crate::exit::{Exit, usage};
+use crate::exit::{Exit, refuse};
 use mksum_io::Input;
 use std::path::PathBuf;
 
 /// Whether `paths` are directories that have catalogues.
 pub fn have_catalogues(_: &[Input], given: Option<&PathBuf>) -> Result<bool, Exit> {
-    if given.is_some() { Err(refuse()) } else { Ok(false) }
+    if given.is_some() { refused() } else { Ok(false) }
 }
 
-fn refuse() -> Exit {
-    usage(
+fn refused<T>() -> Result<T, Exit> {
+    refuse(
         &"this build of mksum has no catalogues of directories: 'keep -r --beside' keeps an outboard beside each file",
     )
 }
@@ -18,11 +18,11 @@ fn refuse() -> Exit {
 macro_rules! refused {
     ($($module:ident: $($function:ident($args:ident)),+;)+) => {
         $(pub mod $module {
-            use crate::{args, exit::Exit, tool::Tool};
+            use crate::{args, exit::Ended, tool::Tool};
             $(
                 /// Refuses the command.
-                pub fn $function(_: &Tool, _: &args::$args) -> Exit {
-                    super::refuse()
+                pub fn $function(_: &Tool, _: &args::$args) -> Ended {
+                    super::refused()
                 }
             )+
         })+
@@ -52,12 +52,12 @@ pub mod leaves {
 
     /// Refuses the command.
     pub fn of_parts(_: &Tool, _: &[Input], _: &[DirectorySpec]) -> Result<Vec<Leaves>, Exit> {
-        Err(super::refuse())
+        super::refused()
     }
 }
 
 pub mod diff {
-    use crate::{args, exit::Exit, tool::Tool};
+    use crate::{args, exit::Ended, tool::Tool};
     use mksum_io::Input;
 
     /// Whether an input is one that this compares.
@@ -66,8 +66,8 @@ pub mod diff {
     }
 
     /// Refuses the command.
-    pub fn run(_: &Tool, _: &args::Diff) -> Exit {
-        super::refuse()
+    pub fn run(_: &Tool, _: &args::Diff) -> Ended {
+        super::refused()
     }
 }
 
@@ -85,17 +85,17 @@ pub mod get {
 
     /// Refuses the command.
     pub fn trusted(_: &Tool, _: (&[Input], &[Input]), _: &Expected, _: &Options) -> Result<(Root, List), Exit> {
-        Err(super::refuse())
+        super::refused()
     }
 
     /// Refuses the command.
     #[cfg(all(feature = "mount", target_os = "linux"))]
     pub fn entries(_: &Tool, _: &Input, _: &Options) -> Result<List, Exit> {
-        Err(super::refuse())
+        super::refused()
     }
 
     /// Refuses the command.
     pub fn files(_: &Tool, _: &Input, _: &Options) -> Result<List, Exit> {
-        Err(super::refuse())
+        super::refused()
     }
 }

@@ -1,17 +1,19 @@
 //! Errors of devices.
 
 use mksum::node_tree::NodeTreeError;
-use std::fmt;
 
 /// Why a device could not be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// OpenCL's loader is not installed; why it could not be loaded.
+    #[error("OpenCL is not installed ({0}): {INSTALL}", INSTALL = INSTALL)]
     NoRuntime(String),
     /// OpenCL is installed, but has no device, and neither has CUDA.
+    #[error("OpenCL and CUDA have no device: {INSTALL}", INSTALL = INSTALL)]
     NoDevices,
     /// No device has this index or name.
+    #[error("no device '{wanted}': {}", others(.known))]
     NoSuchDevice {
         /// The index or name that was asked for.
         wanted: String,
@@ -19,10 +21,17 @@ pub enum Error {
         known: Vec<String>,
     },
     /// CUDA's driver is installed, but cannot be used; why.
+    #[error("CUDA cannot be used: {0}")]
     NoCuda(String),
     /// NVRTC, CUDA's compiler, is not installed.
+    #[error(
+        "NVRTC, CUDA's compiler, is not installed: install it (Debian: libnvrtc12; or the Python package \
+         nvidia-cuda-nvrtc-cu12, with its folder in LD_LIBRARY_PATH), or name a directory of programs from \
+         'make cubins' in MKSUM_CUBINS"
+    )]
     NoCompiler,
     /// A call failed.
+    #[error("{call} failed with {status}")]
     Call {
         /// The call's name in the documentation of OpenCL or CUDA.
         call: &'static str,
@@ -30,6 +39,7 @@ pub enum Error {
         status: String,
     },
     /// The device's compiler refused a program.
+    #[error("{call} failed with {status} and options '{options}':\n{log}")]
     Build {
         /// The compiler's call.
         call: &'static str,
@@ -41,6 +51,7 @@ pub enum Error {
         log: String,
     },
     /// The device has less memory than the smallest piece of work needs.
+    #[error("the device needs {needed} bytes of memory for one buffer, but offers at most {offered}")]
     Memory {
         /// The memory needed, in bytes.
         needed: u64,
@@ -48,6 +59,7 @@ pub enum Error {
         offered: u64,
     },
     /// A transfer reaches beyond the end of its buffer.
+    #[error("{len} bytes at byte {at} of a device's buffer: expected bytes within its {size}")]
     Range {
         /// The first byte of the buffer that it reads or writes.
         at: usize,
@@ -57,8 +69,13 @@ pub enum Error {
         size: usize,
     },
     /// A buffer is of another device, or of the same device opened another time.
+    #[error(
+        "the buffer belongs to another device, or to the same device opened another time: use the device that \
+         allocated it"
+    )]
     OtherDevice,
     /// A program that was compiled ahead of time cannot be read.
+    #[error("{0}")]
     Prebuilt(String),
 }
 
@@ -73,43 +90,14 @@ impl Error {
 const INSTALL: &str = "install your GPU's driver with its OpenCL runtime and the loader (Debian: ocl-icd-libopencl1 and \
                        one of nvidia-opencl-icd, mesa-opencl-icd, intel-opencl-icd; pocl-opencl-icd runs on the CPU)";
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::NoRuntime(reason) => write!(f, "OpenCL is not installed ({reason}): {INSTALL}"),
-            Error::NoDevices => write!(f, "OpenCL and CUDA have no device: {INSTALL}"),
-            Error::NoSuchDevice { wanted, known } if known.is_empty() => {
-                write!(f, "no device '{wanted}': there is none; {INSTALL}")
-            }
-            Error::NoSuchDevice { wanted, known } => {
-                write!(f, "no device '{wanted}': expected cpu, auto, a number below {} or one of ", known.len())?;
-                f.write_str(&known.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", "))
-            }
-            Error::NoCuda(reason) => write!(f, "CUDA cannot be used: {reason}"),
-            Error::NoCompiler => f.write_str(
-                "NVRTC, CUDA's compiler, is not installed: install it (Debian: libnvrtc12; or the Python package \
-                 nvidia-cuda-nvrtc-cu12, with its folder in LD_LIBRARY_PATH), or name a directory of programs from \
-                 'make cubins' in MKSUM_CUBINS",
-            ),
-            Error::Call { call, status } => write!(f, "{call} failed with {status}"),
-            Error::Build { call, status, options, log } => {
-                write!(f, "{call} failed with {status} and options '{options}':\n{log}")
-            }
-            Error::Memory { needed, offered } => {
-                write!(f, "the device needs {needed} bytes of memory for one buffer, but offers at most {offered}")
-            }
-            Error::Range { at, len, size } => {
-                write!(f, "{len} bytes at byte {at} of a device's buffer: expected bytes within its {size}")
-            }
-            Error::OtherDevice => f.write_str(
-                "the buffer belongs to another device, or to the same device opened another time: use the device that allocated it",
-            ),
-            Error::Prebuilt(reason) => f.write_str(reason),
-        }
+/// The devices that there are instead of the one that was asked for.
+fn others(known: &[String]) -> String {
+    if known.is_empty() {
+        return format!("there is none; {INSTALL}");
     }
+    let names: Vec<_> = known.iter().map(|name| format!("'{name}'")).collect();
+    format!("expected cpu, auto, a number below {} or one of {}", known.len(), names.join(", "))
 }
-
-impl std::error::Error for Error {}
 
 impl From<Error> for mksum::Error {
     fn from(error: Error) -> Self {

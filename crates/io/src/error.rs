@@ -8,34 +8,41 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 
-/// The reason why an input could not be hashed, kept, verified or repaired.
-#[derive(Debug)]
+/// The reason why an input could not be hashed, kept, verified or repaired. Its text has the reason alone: callers print the path before it.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The system could not open a file or tell anything about it.
+    #[error("{}", reason(.error))]
     Open {
         /// The file.
         path: Input,
         /// The system's error.
+        #[source]
         error: io::Error,
     },
     /// A read failed.
+    #[error("read failed at byte {offset}: {}", reason(.error))]
     Read {
         /// The file.
         path: Input,
         /// The offset of the first byte that was not read.
         offset: u64,
         /// The system's error.
+        #[source]
         error: io::Error,
     },
     /// A write failed.
+    #[error("write failed: {}", reason(.error))]
     Write {
         /// The file.
         path: Input,
         /// The system's error.
+        #[source]
         error: io::Error,
     },
     /// The input is not as it was when it was opened.
+    #[error("changed while it was read: {how}; try again when nothing writes to it")]
     Changed {
         /// The input.
         path: Input,
@@ -43,11 +50,13 @@ pub enum Error {
         how: String,
     },
     /// The work was ended early: see [`Stop`](crate::Stop).
+    #[error("stopped before all bytes were read")]
     Stopped {
         /// The input.
         path: Input,
     },
     /// The request was refused, because it makes no sense for this file or would lose something; nothing was changed.
+    #[error("{refusal}")]
     Refused {
         /// The file.
         path: Input,
@@ -55,6 +64,7 @@ pub enum Error {
         refusal: Refusal,
     },
     /// A replica did not send the bytes that were asked for.
+    #[error("bytes from {offset} on could not be fetched: {why}")]
     Fetch {
         /// The replica.
         path: Input,
@@ -65,6 +75,11 @@ pub enum Error {
     },
     /// The file has the size, mtime and inode that it had when its outboard was written, but another root: its bytes are
     /// damaged. The outboard is unchanged.
+    #[error(
+        "damaged: its mtime shows no change since {outboard} was written, but its content differs. The \
+         outboard is kept: repair the file (mksum repair {path} --from COPY), or accept its content (mksum \
+         keep --accept-changes {path})"
+    )]
     Damaged {
         /// The file.
         path: Input,
@@ -74,33 +89,41 @@ pub enum Error {
         ranges: Vec<Range<u64>>,
     },
     /// A unit was read whose digest is not the trusted one.
+    #[error("{0}")]
     Unit(Box<DamagedUnit>),
     /// Bytes that were repaired are damaged again when they are read back.
+    #[error("bytes that were repaired are damaged again when they are read: the disk may be failing")]
     Failing {
         /// The file.
         path: Input,
     },
     /// A file is not an outboard, or is a damaged one.
+    #[error("{error}")]
     Outboard {
         /// The outboard.
         path: Input,
         /// The reason: an [`OutboardError`](mksum::outboard::OutboardError) as its source, mostly.
+        #[source]
         error: mksum::Error,
     },
     /// The node tree over these leaves does not exist, or the device failed.
+    #[error("{error}")]
     Nodes {
         /// The leaves.
         path: Input,
         /// The reason.
+        #[source]
         error: NodeTreeError,
     },
     /// The format has no root for the input.
+    #[error("{spec}: {error}")]
     Format {
         /// The input.
         path: Input,
         /// The format.
         spec: Spec,
         /// The reason why a request was refused.
+        #[source]
         error: mksum::Error,
     },
 }
@@ -122,46 +145,71 @@ pub struct DamagedUnit {
 }
 
 /// The reason why a request was refused; nothing was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The input is a pipe or a terminal, and [`Options::pipes`](crate::Options::pipes) is off.
+    #[error("this device never ends: choose a part of it (--range ..SIZE)")]
     Endless,
     /// The input has no fixed length, and the request needs one.
+    #[error("it has no fixed length: write it to a file first")]
     NoLength,
     /// The input is a pipe or a terminal, for which nobody waits.
+    #[error("a pipe or a terminal: it is read only if the command line names it, without --recursive")]
     Pipe,
     /// The input is longer than 2^63 bytes.
+    #[error("it is longer than 2^63 bytes")]
     TooLong,
     /// Memory has no room for the bytes that must be held at once: their number.
+    #[error("{0} bytes do not fit into memory")]
     Memory(u64),
     /// The output would replace something that is not a regular file.
+    #[error("not a regular file: only regular files are replaced")]
     NotRegular,
     /// A pipe, a socket or a device is in a directory whose root was asked for.
+    #[error("a pipe, a socket or a device: a directory that has one has no root")]
     Special,
     /// A repository is below a directory whose root was asked for as git has it: git records its commit, which is no content.
+    #[error("a repository of its own, of which git records a commit and no content: remove its .git, or use dir:swhid")]
     Repository,
     /// The output would replace the input.
+    #[error("this is the input: choose another file for the output")]
     Input,
     /// The output would replace a file that is not an outboard.
+    #[error("not an outboard: only outboards are replaced; choose another place for it")]
     NotOutboard,
     /// The output would replace a file that this program did not write.
+    #[error("not a file of mksum: it is not replaced; move it away")]
     NotOurs,
     /// The outboard that would be replaced is damaged itself, so it cannot show whether the file is: the reason, as words.
+    #[error("{0}. It cannot show whether the file is damaged, so it is not replaced without --accept-changes")]
     Unverifiable(String),
     /// The outboard that would be replaced is one of other bytes: its root.
+    #[error(
+        "the outboard there has another root, {0}, so it may be the evidence of damage: it is not replaced \
+         without --accept-changes"
+    )]
     OtherRoot(String),
     /// The disk cannot read the header of the outboard, which no other bytes replace: its error, as words.
+    #[error(
+        "the header of the outboard cannot be read ({0}): compare the file with a copy, then remove the \
+         outboard and run 'mksum keep' again"
+    )]
     Header(String),
     /// No other program's tree can be resumed or replaced at this place: it is not one of this file.
+    #[error("not a tree of this file in this format: it is not replaced; move it away")]
     NotTree,
     /// The file's attribute with roots was not written by this program, or not by this version: the reason, as words.
+    #[error("its attribute user.mksum cannot be used ({0}): mksum keep --xattr --accept-changes replaces it")]
     Attribute(String),
     /// The file's roots do not fit into an attribute: the bytes needed, and the bytes that an attribute holds.
+    #[error("its roots take {0} bytes, and an attribute holds {1}: choose fewer formats")]
     AttributeRoom(usize, usize),
     /// The file is being written or repaired by another process.
+    #[error("another process is writing to it: wait until that ends")]
     Busy,
     /// The disk has less room than the file needs, in bytes.
+    #[error("too large for the disk: {needed} bytes are to be written, and {free} are free")]
     Room {
         /// The bytes that would be written.
         needed: u64,
@@ -169,12 +217,22 @@ pub enum Refusal {
         free: u64,
     },
     /// The file was changed, or another one took its place, while it was being repaired: the difference, as words.
+    #[error(
+        "changed while it was being repaired: {0}. Nothing more was written: if the change is wanted, run \
+         'mksum keep' again; if not, run 'mksum repair' again"
+    )]
     Overtaken(String),
     /// A copy from which a file was to be repaired has another root in this format.
+    #[error("the copy has another root in {0}")]
     OtherCopy(String),
     /// The input has more bytes than expected, from this offset on.
+    #[error("there are more bytes than expected, from byte {0} on")]
     Longer(u64),
     /// The file has grown since its outboard was written.
+    #[error(
+        "it has {more} bytes more than when its outboard was written: if they are damage, remove them \
+         (truncate -s {len}); if not, update the outboard (mksum keep --update)"
+    )]
     Grown {
         /// The bytes that it has more.
         more: u64,
@@ -182,6 +240,7 @@ pub enum Refusal {
         len: u64,
     },
     /// The file and its outboard are both damaged.
+    #[error("{nodes} digests of its outboard {outboard} are damaged too, so it is not certain which bytes are right")]
     DamagedOutboard {
         /// The outboard.
         outboard: Input,
@@ -189,6 +248,7 @@ pub enum Refusal {
         nodes: u64,
     },
     /// The file has another length than its outboard.
+    #[error("it has {found} bytes, but its outboard is of a file of {expected}: 'mksum verify' reports the difference")]
     Length {
         /// The length by the outboard, in bytes.
         expected: u64,
@@ -196,12 +256,19 @@ pub enum Refusal {
         found: u64,
     },
     /// The outboard is not one that the reads of a file can be verified with: the reason, as words.
+    #[error("the file cannot be verified with this outboard: {0}")]
     Unsuitable(String),
     /// The file has no outboard, and cannot be verified as a whole: the reason, as words.
+    #[error("it cannot be verified as a whole: {0}")]
     NotWhole(String),
     /// The URL cannot be used.
+    #[error("{0}")]
     Url(String),
     /// The input is not of the version that was planned.
+    #[error(
+        "it had {} bytes of version {} when it was planned, and has {} of version {}: plan it again",
+        .planned.1, .planned.0, .found.1, .found.0
+    )]
     Version {
         /// The version and length when it was planned.
         planned: (String, u64),
@@ -209,6 +276,7 @@ pub enum Refusal {
         found: (String, u64),
     },
     /// A part of the input was asked for that is not within its length.
+    #[error("{}", beyond(.window, .len))]
     Range {
         /// The part.
         window: Window,
@@ -258,140 +326,19 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    /// The reason alone: callers print the path before it.
+impl fmt::Display for DamagedUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Open { error, .. } => write!(f, "{}", reason(error)),
-            Error::Read { offset, error, .. } => write!(f, "read failed at byte {offset}: {}", reason(error)),
-            Error::Write { error, .. } => write!(f, "write failed: {}", reason(error)),
-            Error::Changed { how, .. } => {
-                write!(f, "changed while it was read: {how}; try again when nothing writes to it")
-            }
-            Error::Stopped { .. } => f.write_str("stopped before all bytes were read"),
-            Error::Refused { refusal, .. } => refusal.fmt(f),
-            Error::Fetch { offset, why, .. } => write!(f, "bytes from {offset} on could not be fetched: {why}"),
-            Error::Damaged { path, outboard, .. } => write!(
-                f,
-                "damaged: its mtime shows no change since {outboard} was written, but its content differs. The outboard is kept: \
-                 repair the file (mksum repair {path} --from COPY), or accept its content (mksum keep --accept-changes {path})",
-            ),
-            Error::Unit(unit) => {
-                let DamagedUnit { range, expected, found, refused, .. } = &**unit;
-                write!(f, "bytes {}..{} are damaged: expected {expected}, found {found}", range.start, range.end)?;
-                refused.iter().try_for_each(|(place, why)| write!(f, "; the copy {place} does not help: {why}"))
-            }
-            Error::Failing { .. } => {
-                f.write_str("bytes that were repaired are damaged again when they are read: the disk may be failing")
-            }
-            Error::Outboard { error, .. } => error.fmt(f),
-            Error::Nodes { error, .. } => error.fmt(f),
-            Error::Format { spec, error, .. } => write!(f, "{spec}: {error}"),
-        }
+        let DamagedUnit { range, expected, found, refused, .. } = self;
+        write!(f, "bytes {}..{} are damaged: expected {expected}, found {found}", range.start, range.end)?;
+        refused.iter().try_for_each(|(place, why)| write!(f, "; the copy {place} does not help: {why}"))
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Endless => f.write_str("this device never ends: choose a part of it (--range ..SIZE)"),
-            Refusal::NoLength => f.write_str("it has no fixed length: write it to a file first"),
-            Refusal::Pipe => {
-                f.write_str("a pipe or a terminal: it is read only if the command line names it, without --recursive")
-            }
-            Refusal::TooLong => f.write_str("it is longer than 2^63 bytes"),
-            Refusal::Memory(bytes) => write!(f, "{bytes} bytes do not fit into memory"),
-            Refusal::NotRegular => f.write_str("not a regular file: only regular files are replaced"),
-            Refusal::Input => f.write_str("this is the input: choose another file for the output"),
-            Refusal::NotOutboard => {
-                f.write_str("not an outboard: only outboards are replaced; choose another place for it")
-            }
-            Refusal::NotOurs => f.write_str("not a file of mksum: it is not replaced; move it away"),
-            Refusal::Attribute(why) => {
-                write!(
-                    f,
-                    "its attribute user.mksum cannot be used ({why}): mksum keep --xattr --accept-changes replaces it"
-                )
-            }
-            Refusal::AttributeRoom(bytes, room) => {
-                write!(f, "its roots take {bytes} bytes, and an attribute holds {room}: choose fewer formats")
-            }
-            Refusal::Unverifiable(why) => write!(
-                f,
-                "{why}. It cannot show whether the file is damaged, so it is not replaced without --accept-changes"
-            ),
-            Refusal::OtherRoot(root) => write!(
-                f,
-                "the outboard there has another root, {root}, so it may be the evidence of damage: it is not replaced without \
-                 --accept-changes"
-            ),
-            Refusal::Header(why) => write!(
-                f,
-                "the header of the outboard cannot be read ({why}): compare the file with a copy, then remove the outboard and \
-                 run 'mksum keep' again"
-            ),
-            Refusal::NotTree => f.write_str("not a tree of this file in this format: it is not replaced; move it away"),
-            Refusal::Repository => f.write_str(
-                "a repository of its own, of which git records a commit and no content: remove its .git, or use dir:swhid",
-            ),
-            Refusal::Special => f.write_str("a pipe, a socket or a device: a directory that has one has no root"),
-            Refusal::Busy => f.write_str("another process is writing to it: wait until that ends"),
-            Refusal::Room { needed, free } => {
-                write!(f, "too large for the disk: {needed} bytes are to be written, and {free} are free")
-            }
-            Refusal::OtherCopy(format) => write!(f, "the copy has another root in {format}"),
-            Refusal::Overtaken(how) => write!(
-                f,
-                "changed while it was being repaired: {how}. Nothing more was written: if the change is wanted, run 'mksum keep' \
-                 again; if not, run 'mksum repair' again"
-            ),
-            Refusal::Longer(offset) => write!(f, "there are more bytes than expected, from byte {offset} on"),
-            Refusal::Grown { more, len } => write!(
-                f,
-                "it has {more} bytes more than when its outboard was written: if they are damage, remove them (truncate -s \
-                 {len}); if not, update the outboard (mksum keep --update)"
-            ),
-            Refusal::DamagedOutboard { outboard, nodes } => write!(
-                f,
-                "{nodes} digests of its outboard {outboard} are damaged too, so it is not certain which bytes are right"
-            ),
-            Refusal::Length { expected, found } => write!(
-                f,
-                "it has {found} bytes, but its outboard is of a file of {expected}: 'mksum verify' reports the difference"
-            ),
-            Refusal::Unsuitable(why) => write!(f, "the file cannot be verified with this outboard: {why}"),
-            Refusal::NotWhole(why) => write!(f, "it cannot be verified as a whole: {why}"),
-            Refusal::Url(why) => f.write_str(why),
-            Refusal::Version { planned: (version, len), found } => write!(
-                f,
-                "it had {len} bytes of version {version} when it was planned, and has {} of version {}: plan it again",
-                found.1, found.0
-            ),
-            Refusal::Range { window: Window { start, end: Some(end) }, len } => {
-                write!(f, "the range {start}..{end} is not within its {len} bytes")
-            }
-            Refusal::Range { window: Window { start, end: None }, len } => {
-                write!(f, "the range {start}.. begins behind its {len} bytes")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Open { error, .. } | Error::Read { error, .. } | Error::Write { error, .. } => Some(error),
-            Error::Outboard { error, .. } => Some(error),
-            Error::Nodes { error, .. } => Some(error),
-            Error::Format { error, .. } => Some(error),
-            Error::Changed { .. }
-            | Error::Stopped { .. }
-            | Error::Refused { .. }
-            | Error::Fetch { .. }
-            | Error::Unit(_)
-            | Error::Failing { .. }
-            | Error::Damaged { .. } => None,
-        }
+/// Why a part is not within an input of `len` bytes.
+fn beyond(window: &Window, len: &u64) -> String {
+    match window {
+        Window { start, end: Some(end) } => format!("the range {start}..{end} is not within its {len} bytes"),
+        Window { start, end: None } => format!("the range {start}.. begins behind its {len} bytes"),
     }
 }
 

@@ -3,10 +3,9 @@
 use crate::objects::Objects;
 use crate::{Error, Input};
 use mksum::accelerator::Accelerator;
-use std::fmt;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, available_parallelism};
 use std::time::{Duration, Instant};
 
@@ -104,19 +103,6 @@ pub struct Meter {
     files: AtomicU64,
     listed: AtomicU64,
     name: Mutex<Option<Input>>,
-    mark: OnceLock<Mark>,
-}
-
-/// A call to be made once a number of bytes were read.
-struct Mark {
-    at: u64,
-    call: Box<dyn Fn() + Send + Sync>,
-}
-
-impl fmt::Debug for Mark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mark({} bytes)", self.at)
-    }
 }
 
 impl Meter {
@@ -152,24 +138,12 @@ impl Meter {
 
     /// Notes bytes that were read.
     pub fn add(&self, bytes: u64) {
-        let before = self.done.fetch_add(bytes, Ordering::Relaxed);
-        if let Some(mark) = self.mark.get()
-            && before < mark.at
-            && before + bytes >= mark.at
-        {
-            (mark.call)();
-        }
+        self.done.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Notes that of the bytes that were read, so many are read twice.
     pub(crate) fn take_back(&self, bytes: u64) {
         self.done.fetch_sub(bytes, Ordering::Relaxed);
-    }
-
-    /// Calls `call` once `bytes` were read in all, by the thread that reads the last of them: by then the work is known to be long. Only
-    /// the first call of this function counts.
-    pub fn call_at(&self, bytes: u64, call: impl Fn() + Send + Sync + 'static) {
-        let _ = self.mark.set(Mark { at: bytes, call: Box::new(call) });
     }
 
     /// Notes bytes that need not be read.

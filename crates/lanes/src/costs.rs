@@ -1,4 +1,4 @@
-//! Measures the kernels of a family: for this machine at run time, and for the costs in the tables of `hash/`
+//! Measures the kernels of each family, for the costs in the tables of `hash/`
 //! (`cargo test --release -p mksum-lanes --lib costs -- --ignored --nocapture`).
 
 use crate::{
@@ -19,13 +19,10 @@ const BLOCKS: usize = 32;
 /// The distances between messages: skewed by a cache line, and in the same cache sets as leaves that lie one after another.
 const STRIDES: [usize; 2] = [(64 << 10) + 64, 64 << 10];
 
-/// The time that measuring takes, at most, apart from the last round.
-pub(crate) const SHORT: Duration = Duration::from_millis(5);
-
 /// Returns the time of a block of all lanes of each kernel of the fastest instruction set, in picoseconds: of messages that lie apart,
 /// and of messages that conflict in the cache. It is the least of several short runs, in which the kernels take turns; the time that
 /// they take in all is about `most`.
-pub(crate) fn measure(scheme: &'static Scheme, most: Duration) -> Vec<(&'static Entry, [u32; 2])> {
+fn measure(scheme: &'static Scheme, most: Duration) -> Vec<(&'static Entry, [u32; 2])> {
     let kernels: Vec<&Entry> = scheme.family.all(Cpu::detected()).collect();
     let lanes = kernels.iter().map(|entry| entry.lanes).max().unwrap_or(1);
     // Pages that were never written to would all be the same one.
@@ -61,7 +58,6 @@ pub(crate) fn measure(scheme: &'static Scheme, most: Duration) -> Vec<(&'static 
     costs
 }
 
-#[cfg(test)]
 #[test]
 #[ignore = "measures"]
 fn costs() {

@@ -5,8 +5,6 @@ use crate::{
     kernel::{End, Job},
     words::WordSize,
 };
-#[cfg(feature = "std")]
-use core::sync::atomic::{AtomicBool, AtomicU32};
 use core::{
     ptr,
     sync::atomic::{AtomicU8, AtomicUsize, Ordering},
@@ -34,10 +32,6 @@ pub(crate) enum Layout {
     Conflicting,
 }
 
-/// All layouts, by their numbers.
-#[cfg(feature = "std")]
-const LAYOUTS: [Layout; Layout::COUNT] = [Layout::Apart, Layout::Conflicting];
-
 impl Layout {
     const COUNT: usize = 2;
 
@@ -58,12 +52,6 @@ pub(crate) struct Choices {
     kernels: [[[AtomicU8; MAX_LANES + 2]; Cpu::LEVELS]; Layout::COUNT],
     /// Pairs fewer than this have a function of their own, on the instruction set in use; 0 if that is not known yet, or they do not.
     pub few: AtomicUsize,
-    /// The cost of each kernel in each layout in picoseconds, if it was measured on this machine; else 0.
-    #[cfg(feature = "std")]
-    measured: [[AtomicU32; MAX_KERNELS]; Layout::COUNT],
-    /// Whether the [`SOURCE`] was asked.
-    #[cfg(feature = "std")]
-    asked: AtomicBool,
 }
 
 impl Choices {
@@ -72,20 +60,9 @@ impl Choices {
         Choices {
             kernels: [const { [const { [const { AtomicU8::new(0) }; MAX_LANES + 2] }; Cpu::LEVELS] }; Layout::COUNT],
             few: AtomicUsize::new(0),
-            #[cfg(feature = "std")]
-            measured: [const { [const { AtomicU32::new(0) }; MAX_KERNELS] }; Layout::COUNT],
-            #[cfg(feature = "std")]
-            asked: AtomicBool::new(false),
         }
     }
 }
-
-/// The most kernels of a family.
-const MAX_KERNELS: usize = 32;
-
-/// Gives measured costs when kernels of a family are first chosen after it was set.
-#[cfg(feature = "std")]
-pub(crate) static SOURCE: std::sync::OnceLock<fn(&'static Family)> = std::sync::OnceLock::new();
 
 /// One kernel.
 pub(crate) struct Entry {
@@ -241,7 +218,7 @@ impl Entry {
 impl Family {
     /// Kernels of states of so many words. One kernel must need nothing and have one lane.
     pub const fn new(word: WordSize, words: usize, kernels: &'static [Entry], choices: &'static Choices) -> Self {
-        assert!(kernels.len() <= MAX_KERNELS);
+        assert!(kernels.len() < u8::MAX as usize, "a choice is a byte");
         Family { kernels, choices, word, words }
     }
 
@@ -260,53 +237,16 @@ impl Family {
         self.choices
     }
 
-    /// The time of a block of all lanes of a kernel, in picoseconds: as measured on this machine, or else as in the table.
+    /// The time of a block of all lanes of a kernel, in nanoseconds, on the chip that is the most like this machine's.
     fn cost(&self, layout: Layout, place: usize) -> u32 {
-        #[cfg(feature = "std")]
-        match self.choices.measured[layout as usize][place].load(Ordering::Relaxed) {
-            0 => {}
-            measured => return measured,
-        }
         let (entry, _) = (&self.kernels[place], layout);
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         if let Some(costs) = entry.zen5
             && crate::cpu::Chip::of_this_machine().is_some_and(crate::cpu::Chip::is_zen5)
         {
-            return costs[layout as usize] * 1000;
+            return costs[layout as usize];
         }
-        entry.cost * 1000
-    }
-
-    /// The kernels for a machine, each with its cost when messages lie apart and when they conflict, in picoseconds.
-    #[cfg(feature = "std")]
-    pub fn costs(&self, cpu: Cpu) -> impl Iterator<Item = (&'static Entry, [u32; 2])> {
-        self.places(cpu).map(|(place, entry)| (entry, LAYOUTS.map(|layout| self.cost(layout, place))))
-    }
-
-    /// Has messages shared among kernels by these costs from now on; or by the table, if there are none.
-    ///
-    /// The costs are of [`Family::costs`] of the fastest instruction set, in the same order, and less than a millisecond each.
-    #[cfg(feature = "std")]
-    pub fn set_costs(&self, costs: &[[u32; 2]]) {
-        for layout in LAYOUTS {
-            for ((place, _), at) in self.places(Cpu::detected()).zip(0..) {
-                let cost = costs.get(at).map_or(0, |costs| costs[layout as usize]);
-                self.choices.measured[layout as usize][place].store(cost, Ordering::Relaxed);
-            }
-        }
-        self.choices.asked.store(true, Ordering::Relaxed);
-        // A thread that is choosing right now may keep a choice by the former costs, which is as right.
-        for choice in self.choices.kernels.as_flattened().as_flattened() {
-            choice.store(0, Ordering::Relaxed);
-        }
-        self.choices.few.store(0, Ordering::Relaxed);
-    }
-
-    /// Forgets the kernels that were chosen, so that the [`SOURCE`] is asked.
-    #[cfg(feature = "std")]
-    pub fn forget(&self) {
-        self.set_costs(&[]);
-        self.choices.asked.store(false, Ordering::Relaxed);
+        entry.cost
     }
 
     /// The kernel for the first of `count` messages, so that all of them take the least time.
@@ -320,12 +260,6 @@ impl Family {
         let choice = &self.choices.kernels[layout as usize][cpu.level()][count.min(MAX_LANES + 1)];
         match choice.load(Ordering::Relaxed) {
             0 => {
-                #[cfg(feature = "std")]
-                if let Some(give) = SOURCE.get()
-                    && !self.choices.asked.swap(true, Ordering::Relaxed)
-                {
-                    give(self);
-                }
                 let place = self.choose(layout, cpu, count);
                 choice.store(place as u8 + 1, Ordering::Relaxed);
                 &self.kernels[place]
@@ -399,6 +333,46 @@ impl Family {
             // job; the rest is promised.
             unsafe { (entry.run)(&Job { grid: job.grid.part(done, some), end, ..*job }) };
             done += some;
+        }
+    }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use crate::{Hash, Messages, digests::digests_by, scheme::Scheme};
+    use core::slice::from_ref;
+    use std::{boxed::Box, vec, vec::Vec};
+
+    /// The costs of any chip may choose any kernel for any messages. Those of BLAKE3 have terms of their own, and tests in `tests/whole.rs`.
+    #[test]
+    fn every_kernel_hashes_any_number_of_messages() {
+        let cpu = Cpu::detected();
+        let bytes: Vec<u8> = (0..100 * 2048).map(|at| (at % 251) as u8).collect();
+        for &hash in Hash::ALL.iter().filter(|hash| hash.name() != "blake3") {
+            let Scheme { framing, start, family, prepare } = hash.scheme();
+            let alone = |entry: &'static Entry| -> &'static Scheme {
+                let choices = Box::leak(Box::new(Choices::new()));
+                let family = Box::leak(Box::new(Family { kernels: from_ref(entry), choices, ..**family }));
+                Box::leak(Box::new(Scheme { framing: *framing, start: *start, family, prepare: *prepare }))
+            };
+            let by = |scheme, messages: Messages<'_>| {
+                let mut out = vec![0; messages.count() * hash.size()];
+                digests_by(cpu, scheme, hash.size(), &[], messages, &mut out);
+                out
+            };
+            let portable = alone(family.kernels.last().unwrap());
+            for entry in family.all(cpu) {
+                let scheme = alone(entry);
+                for count in 1..=entry.lanes * 2 + 1 {
+                    // At multiples of 2 KiB, pieces are copied before they are hashed.
+                    for (len, stride) in [(64, 64), (64, 2048), (700, 707), (1500, 2048)] {
+                        let messages = Messages::strided(&bytes[..(count - 1) * stride + len], len, stride, count);
+                        let name = entry.name;
+                        assert!(by(scheme, messages) == by(portable, messages), "{hash:?} {name}: {count} of {len}");
+                    }
+                }
+            }
         }
     }
 }

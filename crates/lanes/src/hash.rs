@@ -2,7 +2,7 @@
 
 use crate::{
     cpu::{Cpu, Kernel, active_or_detected},
-    dispatch::Entry,
+    dispatch::{Entry, Layout},
     scheme::Scheme,
 };
 use alloc::vec::Vec;
@@ -146,5 +146,11 @@ impl Cpu {
     /// The kernels for a hash, from the widest to the single message.
     pub fn kernels(self, hash: Hash) -> impl Iterator<Item = Kernel> {
         hash.scheme().family.all(self).map(Entry::kernel)
+    }
+
+    /// The kernel that hashes the first of `count` messages, if they lie apart, and if they lie a multiple of 2 KiB apart, so that they share
+    /// few cache sets.
+    pub fn chosen(self, hash: Hash, count: usize) -> [Kernel; 2] {
+        [Layout::Apart, Layout::Conflicting].map(|layout| hash.scheme().family.pick_for(layout, self, count).kernel())
     }
 }

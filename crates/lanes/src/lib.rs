@@ -21,9 +21,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(feature = "std")]
-pub mod calibration;
-#[cfg(feature = "std")]
+#[cfg(all(test, feature = "std"))]
 mod costs;
 pub mod cpu;
 mod digests;

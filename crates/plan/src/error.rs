@@ -11,16 +11,20 @@ use std::ops::Range;
 pub const SCHEMA: u32 = 1;
 
 /// Why a line or a row cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowError {
     /// The line is something else: the reason, as words.
+    #[error("{0}")]
     Other(String),
     /// The line has no end: its writer was stopped.
+    #[error("the line is incomplete: its writer was stopped")]
     Incomplete,
     /// The schema is not [`SCHEMA`].
+    #[error("a row of schema {0}: this program knows schema {SCHEMA}", SCHEMA = SCHEMA)]
     Schema(u32),
     /// These bytes are not within an input of `size` bytes.
+    #[error("{} of {size} bytes: not within the input", Bytes(.range))]
     Outside {
         /// The bytes of the row.
         range: Range<u64>,
@@ -28,8 +32,10 @@ pub enum RowError {
         size: u64,
     },
     /// The row of a ledger about these bytes has no check.
+    #[error("the row of {} has no crc32, as those of earlier versions: hash them again", Bytes(.0))]
     Unchecked(Range<u64>),
     /// The fields of a row have another check than it says.
+    #[error("the row of {} is damaged: its crc32 is {found}, that of its fields {expected}", Bytes(.range))]
     Damaged {
         /// The bytes of the row.
         range: Range<u64>,
@@ -39,18 +45,25 @@ pub enum RowError {
         expected: String,
     },
     /// A row of a ledger, where one of a plan is expected.
+    #[error("a row of a ledger: a plan has rows without digests")]
     OfLedger,
     /// A row of a plan, where one of a ledger is expected.
+    #[error("a row of a plan: a ledger has rows with digests")]
     OfPlan,
     /// No file can have its path.
+    #[error("a row whose path no file can have")]
     Path,
     /// The format is unknown.
-    Format(SpecError),
+    #[error(transparent)]
+    Format(#[from] SpecError),
     /// The digest is not 1 to 64 bytes in hex.
+    #[error("its digest is not 1 to 64 bytes in hex")]
     Digest,
     /// The units are not in base64.
+    #[error("its units are not base64")]
     Units,
     /// The tree has no such part.
+    #[error("{} are not a subtree of {size} bytes in {spec}", Bytes(.range))]
     Part {
         /// The bytes of the row.
         range: Range<u64>,
@@ -60,8 +73,14 @@ pub enum RowError {
         spec: Spec,
     },
     /// The tree has no subtrees of this length, in bytes, to be kept.
+    #[error("{}", OutboardError::Unit(*.0))]
     Unit(u64),
     /// The part has more digests for an outboard than a row may have.
+    #[error(
+        "{} would have {kept} kept digests of units of {unit} bytes: choose a shorter --range or a longer \
+         --keep-leaf",
+        Bytes(.range)
+    )]
     TooManyKept {
         /// The bytes of the row.
         range: Range<u64>,
@@ -81,51 +100,6 @@ impl Display for Bytes<'_> {
     }
 }
 
-impl Display for RowError {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            RowError::Other(why) => f.write_str(why),
-            RowError::Incomplete => f.write_str("the line is incomplete: its writer was stopped"),
-            RowError::Schema(found) => {
-                write!(f, "a row of schema {found}: this program knows schema {SCHEMA}")
-            }
-            RowError::Outside { range, size } => {
-                write!(f, "{} of {size} bytes: not within the input", Bytes(range))
-            }
-            RowError::Unchecked(range) => {
-                write!(f, "the row of {} has no crc32, as those of earlier versions: hash them again", Bytes(range))
-            }
-            RowError::Damaged { range, found, expected } => {
-                let range = Bytes(range);
-                write!(f, "the row of {range} is damaged: its crc32 is {found}, that of its fields {expected}")
-            }
-            RowError::OfLedger => f.write_str("a row of a ledger: a plan has rows without digests"),
-            RowError::OfPlan => f.write_str("a row of a plan: a ledger has rows with digests"),
-            RowError::Path => f.write_str("a row whose path no file can have"),
-            RowError::Format(error) => error.fmt(f),
-            RowError::Digest => f.write_str("its digest is not 1 to 64 bytes in hex"),
-            RowError::Units => f.write_str("its units are not base64"),
-            RowError::Part { range, size, spec } => {
-                write!(f, "{} are not a subtree of {size} bytes in {spec}", Bytes(range))
-            }
-            RowError::Unit(unit) => OutboardError::Unit(*unit).fmt(f),
-            RowError::TooManyKept { range, kept, unit } => {
-                let what = "kept digests of units of";
-                write!(f, "{} would have {kept} {what} {unit} bytes: ", Bytes(range))?;
-                f.write_str("choose a shorter --range or a longer --keep-leaf")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RowError {}
-
-impl From<SpecError> for RowError {
-    fn from(error: SpecError) -> Self {
-        RowError::Format(error)
-    }
-}
-
 /// Why an input cannot be planned.
 #[derive(Debug)]
 pub enum PlanError {
@@ -136,18 +110,23 @@ pub enum PlanError {
 }
 
 /// Why a plan or a ledger cannot be used as a whole.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unusable {
     /// The file cannot be read.
-    Read(io::Error),
+    #[error("{}", reason(.0))]
+    Read(#[from] io::Error),
     /// Because of the line with this number, from 1.
+    #[error("{0}: {1}")]
     Line(u64, Fault),
     /// No line is a row of a ledger; the first one is something else.
+    #[error("{0}: {1}; no line is a row of a ledger")]
     NoLedger(u64, RowError),
     /// The end of the plan is missing.
+    #[error("the plan is incomplete: its last row, of the kind \"end\", is missing")]
     NoEnd,
     /// The plan had another number of rows.
+    #[error("the plan is incomplete: it had {planned} rows and has {found}")]
     Rows {
         /// The number in its end.
         planned: u64,
@@ -157,66 +136,30 @@ pub enum Unusable {
 }
 
 /// What is wrong with a line, so that all others do not count.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// The line is longer than this many bytes.
+    #[error("the line is longer than {0} bytes")]
     TooLong(u64),
     /// The row cannot be used.
-    Row(RowError),
+    #[error(transparent)]
+    Row(#[from] RowError),
     /// A row after the end of the plan.
+    #[error("a row after the end of the plan: join one plan at a time")]
     AfterEnd,
     /// The part, which is named, has two digests.
+    #[error("{0} have two digests: hash them again into a new ledger")]
     TwoDigests(String),
     /// The part, which is named, has units with two digests.
+    #[error("{0} have units with two digests: hash them again into a new ledger")]
     TwoUnits(String),
     /// The part, which is named, is there in two versions.
+    #[error("{0} are there in two versions: start a new ledger")]
     TwoVersions(String),
     /// The digests are more than are held in memory.
+    #[error("there are too many digests to be held in memory")]
     TooMany,
-}
-
-impl Display for Unusable {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Unusable::Read(error) => f.write_str(&reason(error)),
-            Unusable::Line(number, fault) => write!(f, "{number}: {fault}"),
-            Unusable::NoLedger(number, why) => write!(f, "{number}: {why}; no line is a row of a ledger"),
-            Unusable::NoEnd => f.write_str("the plan is incomplete: its last row, of the kind \"end\", is missing"),
-            Unusable::Rows { planned, found } => {
-                write!(f, "the plan is incomplete: it had {planned} rows and has {found}")
-            }
-        }
-    }
-}
-
-impl Display for Fault {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        const AGAIN: &str = "hash them again into a new ledger";
-        match self {
-            Fault::TooLong(most) => write!(f, "the line is longer than {most} bytes"),
-            Fault::Row(error) => error.fmt(f),
-            Fault::AfterEnd => f.write_str("a row after the end of the plan: join one plan at a time"),
-            Fault::TwoDigests(part) => write!(f, "{part} have two digests: {AGAIN}"),
-            Fault::TwoUnits(part) => write!(f, "{part} have units with two digests: {AGAIN}"),
-            Fault::TwoVersions(part) => write!(f, "{part} are there in two versions: start a new ledger"),
-            Fault::TooMany => f.write_str("there are too many digests to be held in memory"),
-        }
-    }
-}
-
-impl std::error::Error for Unusable {}
-
-impl From<io::Error> for Unusable {
-    fn from(error: io::Error) -> Self {
-        Unusable::Read(error)
-    }
-}
-
-impl From<RowError> for Fault {
-    fn from(error: RowError) -> Self {
-        Fault::Row(error)
-    }
 }
 
 /// Why an input has no root.

@@ -1,7 +1,7 @@
 """Awaitable twins of what takes long: the work is in threads, and the event loop goes on.
 
-Each takes the arguments of its twin but `stop`, and raises the same exceptions. A task that is cancelled stops the work within
-about 50 ms. `on_progress` is called in the event loop.
+Each takes the arguments of its twin, and raises the same exceptions; the twin of a method takes its object first. A task that is
+cancelled stops the work within about 50 ms, except `root`. `on_progress` is called in the event loop.
 """
 
 import asyncio
@@ -9,53 +9,95 @@ import functools
 import itertools
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
 
 import mksum
 from mksum import Catalogue, DirectoryRoot, Outboard, Root, Stop
-from mksum.types import (
-    AnyPath,
-    DirectoryDownload,
-    Download,
-    EntryState,
-    Format,
-    Formats,
-    HashedPart,
-    Part,
-    Place,
-    Progress,
-    Readable,
-    Repaired,
-    Verified,
-)
+from mksum.types import AnyPath, Format, Formats, Progress, Readable
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
+_Arguments = ParamSpec("_Arguments")
 _Path = TypeVar("_Path", bound=AnyPath)
 _Result = TypeVar("_Result")
 
 
-def _in_loop(on_progress: Progress | None) -> Progress | None:
-    """Returns a progress for other threads, which calls this one in the running loop."""
-    if on_progress is None:
-        return None
-    loop, told = asyncio.get_running_loop(), on_progress
+class _How(TypedDict, total=False):
+    """The options of what reads files."""
 
-    def tell(count: int, /) -> None:
-        loop.call_soon_threadsafe(told, count)
-
-    return tell
+    threads: int | None
+    on_progress: Progress | None
+    stop: Stop | None
 
 
-async def _run(call: Callable[..., _Result], *args: Any, on_progress: Progress | None, **options: Any) -> _Result:
-    """Calls in a thread, and stops it when this task is cancelled."""
-    stop = Stop()
-    try:
-        return await asyncio.to_thread(call, *args, stop=stop, on_progress=_in_loop(on_progress), **options)
-    finally:
-        stop.stop()
+def _in_loop(options: dict[str, Any]) -> Stop:
+    """Has the progress among `options` called in the running loop, and returns their stop, or a new one."""
+    on_progress = options.get("on_progress")
+    if on_progress is not None:
+        options["on_progress"] = functools.partial(asyncio.get_running_loop().call_soon_threadsafe, on_progress)
+    if options.get("stop") is None:
+        options["stop"] = Stop()
+    return cast("Stop", options["stop"])
+
+
+def _awaitable(
+    call: Callable[_Arguments, _Result], name: str | None = None
+) -> Callable[_Arguments, Coroutine[Any, Any, _Result]]:
+    """Returns a twin that calls in a thread; it has another name if the call is a method."""
+
+    @functools.wraps(call)
+    async def twin(*args: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
+        stop = _in_loop(options)
+        try:
+            return await asyncio.to_thread(call, *args, **options)
+        except asyncio.CancelledError:
+            stop.stop()
+            raise
+
+    return _named(twin, name or call.__name__)
+
+
+def _iterated(call: Callable[_Arguments, Iterator[_Result]]) -> Callable[_Arguments, AsyncIterator[_Result]]:
+    """Returns a twin that yields what the call does, taken in threads."""
+
+    @functools.wraps(call)
+    async def twin(*args: _Arguments.args, **options: _Arguments.kwargs) -> AsyncIterator[_Result]:
+        stop = _in_loop(options)
+        results = call(*args, **options)
+        try:
+            while taken := await asyncio.to_thread(_take, results):
+                for result in taken:
+                    yield result
+        except (asyncio.CancelledError, GeneratorExit):
+            stop.stop()
+            raise
+
+    return _named(twin, call.__name__)
+
+
+def _named(twin: Callable[_Arguments, _Result], name: str) -> Callable[_Arguments, _Result]:
+    twin.__name__ = twin.__qualname__ = name
+    twin.__module__ = __name__
+    return twin
+
+
+def _take(results: Iterator[_Result]) -> list[_Result]:
+    """Takes results for at most about 20 ms, so that many small files need few threads; at least one, if there is one."""
+    end = time.monotonic() + 0.02
+    taken: list[_Result] = []
+    for result in itertools.islice(results, 256):
+        taken.append(result)
+        if time.monotonic() > end:
+            break
+    return taken
+
+
+# mypy takes the first of several signatures through a decorator, so functions that have two have them here, too.
+_file_root: Any = _awaitable(mksum.file_root)
+_directory_root: Any = _awaitable(mksum.directory_root)
+_hash_files: Any = _iterated(mksum.hash_files)
 
 
 @overload
@@ -70,187 +112,58 @@ async def root(data: "ReadableBuffer", fmt: Format | Formats = "rfc6962") -> Roo
 
 
 @overload
-async def file_root(
-    source: AnyPath | Readable, fmt: Format = ..., *, threads: int | None = ..., on_progress: Progress | None = ...
-) -> Root: ...
+async def file_root(source: AnyPath | Readable, fmt: Format = ..., **options: Unpack[_How]) -> Root: ...
 @overload
+async def file_root(source: AnyPath | Readable, fmt: Formats, **options: Unpack[_How]) -> list[Root]: ...
 async def file_root(
-    source: AnyPath | Readable,
-    fmt: Formats,
-    *,
-    threads: int | None = ...,
-    on_progress: Progress | None = ...,
-) -> list[Root]: ...
-async def file_root(
-    source: AnyPath | Readable,
-    fmt: Format | Formats = "rfc6962",
-    *,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
+    source: AnyPath | Readable, fmt: Format | Formats = "rfc6962", **options: Unpack[_How]
 ) -> Root | list[Root]:
     """Returns the root of a file: see `mksum.file_root`. A file object is read in another thread."""
-    call: Any = mksum.file_root
-    result: Root | list[Root] = await _run(call, source, fmt, threads=threads, on_progress=on_progress)
+    result: Root | list[Root] = await _file_root(source, fmt, **options)
     return result
 
 
 @overload
-async def directory_root(
-    path: AnyPath, fmt: str = ..., *, threads: int | None = ..., on_progress: Progress | None = ...
-) -> DirectoryRoot: ...
+async def directory_root(path: AnyPath, fmt: str = ..., **options: Unpack[_How]) -> DirectoryRoot: ...
 @overload
 async def directory_root(
-    path: AnyPath, fmt: list[str] | tuple[str, ...], *, threads: int | None = ..., on_progress: Progress | None = ...
+    path: AnyPath, fmt: list[str] | tuple[str, ...], **options: Unpack[_How]
 ) -> list[DirectoryRoot]: ...
 async def directory_root(
-    path: AnyPath,
-    fmt: str | list[str] | tuple[str, ...] = "dir",
-    *,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
+    path: AnyPath, fmt: str | list[str] | tuple[str, ...] = "dir", **options: Unpack[_How]
 ) -> DirectoryRoot | list[DirectoryRoot]:
     """Returns the root of a directory: see `mksum.directory_root`."""
-    call: Any = mksum.directory_root
-    result: DirectoryRoot | list[DirectoryRoot] = await _run(call, path, fmt, threads=threads, on_progress=on_progress)
+    result: DirectoryRoot | list[DirectoryRoot] = await _directory_root(path, fmt, **options)
     return result
 
 
 @overload
 def hash_files(
-    paths: Iterable[_Path], fmts: Format = ..., *, threads: int | None = ..., on_progress: Progress | None = ...
+    paths: Iterable[_Path], fmts: Format = ..., **options: Unpack[_How]
 ) -> AsyncIterator[tuple[_Path, Root | Exception]]: ...
 @overload
 def hash_files(
-    paths: Iterable[_Path],
-    fmts: Formats,
-    *,
-    threads: int | None = ...,
-    on_progress: Progress | None = ...,
+    paths: Iterable[_Path], fmts: Formats, **options: Unpack[_How]
 ) -> AsyncIterator[tuple[_Path, list[Root] | Exception]]: ...
-async def hash_files(
-    paths: Iterable[Any],
-    fmts: Format | Formats = "rfc6962",
-    *,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
+def hash_files(
+    paths: Iterable[Any], fmts: Format | Formats = "rfc6962", **options: Unpack[_How]
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Yields a pair for each file: see `mksum.hash_files`. The paths are taken in another thread."""
-    stop, call = Stop(), cast("Callable[..., Iterator[tuple[Any, Any]]]", mksum.hash_files)
-    files = call(paths, fmts, threads=threads, on_progress=_in_loop(on_progress), stop=stop)
-    try:
-        while pairs := await asyncio.to_thread(_take, files):
-            for pair in pairs:
-                yield pair
-    finally:
-        stop.stop()
-
-
-def _take(files: Iterator[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """Takes pairs for at most about 20 ms, so that many small files need few threads; at least one, if there is one."""
-    end = time.monotonic() + 0.02
-    pairs: list[tuple[Any, Any]] = []
-    for pair in itertools.islice(files, 256):
-        pairs.append(pair)
-        if time.monotonic() > end:
-            break
+    pairs: AsyncIterator[tuple[Any, Any]] = _hash_files(paths, fmts, **options)
     return pairs
 
 
-async def map_range(row: Part, *, threads: int | None = None, on_progress: Progress | None = None) -> HashedPart:
-    """Returns a row of `plan` with its digest, from the file: see `mksum.map_range`."""
-    return await _run(mksum.map_range, row, threads=threads, on_progress=on_progress)
-
-
-async def keep(
-    path: AnyPath,
-    fmt: Format = "rfc6962",
-    *,
-    outboard: AnyPath | None = None,
-    unit: int | None = None,
-    accept_changes: bool = False,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
-) -> Outboard:
-    """Hashes a file and writes its tree beside it: see `Outboard.keep`. A run that was cancelled is resumed by the next."""
-    return await _run(
-        Outboard.keep,
-        path,
-        fmt,
-        outboard=outboard,
-        unit=unit,
-        accept_changes=accept_changes,
-        threads=threads,
-        on_progress=on_progress,
-    )
-
-
-async def verify(
-    outboard: Outboard,
-    start: int = 0,
-    end: int | None = None,
-    *,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
-) -> None:
-    """Verifies bytes of a file, and raises if they are damaged: see `Outboard.verify`."""
-    await _run(outboard.verify, start, end, threads=threads, on_progress=on_progress)
-
-
-async def damaged(
-    outboard: Outboard,
-    start: int = 0,
-    end: int | None = None,
-    *,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
-) -> list[Place]:
-    """Returns where a file differs from its tree: see `Outboard.damaged`."""
-    return await _run(outboard.damaged, start, end, threads=threads, on_progress=on_progress)
-
-
-async def repair(
-    outboard: Outboard, source: AnyPath, *, threads: int | None = None, on_progress: Progress | None = None
-) -> Repaired:
-    """Repairs a file from a copy: see `Outboard.repair`. A repair that was cancelled is completed by the next."""
-    return await _run(outboard.repair, source, threads=threads, on_progress=on_progress)
-
-
-async def keep_catalogue(
-    directory: AnyPath,
-    fmts: Format | Formats | None = None,
-    *,
-    catalogue: AnyPath | None = None,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
-) -> Catalogue:
-    """Makes the catalogue of a directory or brings it up to date: see `Catalogue.keep`."""
-    return await _run(Catalogue.keep, directory, fmts, catalogue=catalogue, threads=threads, on_progress=on_progress)
-
-
-async def update_catalogue(
-    catalogue: Catalogue, *, threads: int | None = None, on_progress: Progress | None = None
-) -> list[EntryState]:
-    """Reads what is new or changed: see `Catalogue.update`."""
-    return await _run(catalogue.update, threads=threads, on_progress=on_progress)
-
-
-async def verify_catalogue(
-    catalogue: Catalogue,
-    *,
-    budget: float | None = None,
-    sample: float | None = None,
-    threads: int | None = None,
-    on_progress: Progress | None = None,
-) -> Verified:
-    """Compares the content of files with their roots: see `Catalogue.verify`."""
-    return await _run(catalogue.verify, budget=budget, sample=sample, threads=threads, on_progress=on_progress)
-
-
-async def repair_catalogue(
-    catalogue: Catalogue, source: AnyPath, *, threads: int | None = None, on_progress: Progress | None = None
-) -> list[EntryState]:
-    """Repairs damaged files of a directory from copies: see `Catalogue.repair`."""
-    return await _run(catalogue.repair, source, threads=threads, on_progress=on_progress)
+map_range = _awaitable(mksum.map_range)
+get = _awaitable(mksum.get)
+get_directory = _awaitable(mksum.get_directory)
+keep = _awaitable(Outboard.keep)
+verify = _awaitable(Outboard.verify)
+damaged = _awaitable(Outboard.damaged)
+repair = _awaitable(Outboard.repair)
+keep_catalogue = _awaitable(Catalogue.keep, "keep_catalogue")
+update_catalogue = _awaitable(Catalogue.update, "update_catalogue")
+verify_catalogue = _awaitable(Catalogue.verify, "verify_catalogue")
+repair_catalogue = _awaitable(Catalogue.repair, "repair_catalogue")
 
 
 class VerifiedFile:
@@ -373,80 +286,17 @@ class _Opening:
             await self._file.close()
 
 
-def open(
-    path: AnyPath,
-    *,
-    root: Root | str | None,
-    fmt: str | None = None,
-    length: int | None = None,
-    outboard: AnyPath | None = None,
-    foreign: Format | None = None,
-    replicas: AnyPath | Iterable[AnyPath] = (),
-    repair: bool = False,
-    threads: int | None = None,
-) -> _Opening:
-    """Opens a file or object that yields only verified bytes: see `mksum.open`.
+def _opened(call: Callable[_Arguments, mksum.VerifiedFile]) -> Callable[_Arguments, _Opening]:
+    """Returns a twin whose result is awaited, or entered: `async with mksum.aio.open(path, root=root) as file`."""
 
-    The result is awaited, or entered: `async with mksum.aio.open(path, root=root) as file: await file.read(10)`.
-    """
-    return _Opening(
-        functools.partial(
-            mksum.open,
-            path,
-            root=root,
-            fmt=fmt,
-            length=length,
-            outboard=outboard,
-            foreign=foreign,
-            replicas=replicas,
-            repair=repair,
-            threads=threads,
-        )
-    )
+    @functools.wraps(call)
+    def twin(*args: _Arguments.args, **options: _Arguments.kwargs) -> _Opening:
+        return _Opening(functools.partial(call, *args, **options))
+
+    return _named(twin, call.__name__)
 
 
-async def get(
-    urls: AnyPath | Iterable[AnyPath],
-    root: Root | str,
-    path: AnyPath,
-    *,
-    fmt: str | None = None,
-    outboards: AnyPath | Iterable[AnyPath] | None = None,
-    foreign: Format | None = None,
-    seeds: Iterable[AnyPath] | None = None,
-    length: int | None = None,
-    connections: int = 8,
-    on_progress: Progress | None = None,
-) -> Download:
-    """Fetches a file from mirrors that are not trusted: see `mksum.get`."""
-    return await _run(
-        mksum.get,
-        urls,
-        root,
-        path,
-        fmt=fmt,
-        outboards=outboards,
-        foreign=foreign,
-        seeds=seeds,
-        length=length,
-        connections=connections,
-        on_progress=on_progress,
-    )
-
-
-async def get_directory(
-    urls: AnyPath | Iterable[AnyPath],
-    root: DirectoryRoot | str,
-    path: AnyPath,
-    *,
-    catalogues: AnyPath | Iterable[AnyPath] | None = None,
-    connections: int = 8,
-    on_progress: Progress | None = None,
-) -> DirectoryDownload:
-    """Fetches a directory from mirrors that are not trusted: see `mksum.get_directory`."""
-    return await _run(
-        mksum.get_directory, urls, root, path, catalogues=catalogues, connections=connections, on_progress=on_progress
-    )
+open = _opened(mksum.open)
 
 
 __all__ = [

@@ -210,7 +210,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("mksum which 'GlTJ5bEzFyk=' file.iso", "the format in which the file has this sum"),
         ],
     ),
-    ("devices", &[("mksum devices", "CPU kernels and GPUs"), ("mksum devices -v", "with their measured costs")]),
+    (
+        "devices",
+        &[("mksum devices", "CPU kernels and GPUs"), ("mksum devices -v", "with the kernels chosen for few messages")],
+    ),
     ("help", &[("mksum help verify", "the help of a command")]),
     ("man", &[("mksum man keep | man -l -", "read a page"), ("mksum man --directory man1", "write all pages")]),
     ("completions", &[("mksum completions zsh > _mksum", "for zsh")]),

@@ -294,11 +294,7 @@ pub enum Command {
     /// List CPU and GPU backends
     #[command(after_long_help = exits("the list was printed", "the output failed"))]
     Devices {
-        /// Measure the kernels, and print their costs and which of them are chosen
-        ///
-        /// A run that has read 256 MiB measures its kernels, too. Measurements are kept in $XDG_CACHE_HOME/mksum/calibration.
-        /// MKSUM_CALIBRATION=table uses the costs that mksum was built with instead, MKSUM_CALIBRATION=FILE those of a file:
-        /// mksum devices -v | sed -n 's/^# //p' > FILE. Roots don't depend on them.
+        /// Print the chip too, and the kernels chosen for 1, 4, 16 and 64 messages
         #[arg(short, long)]
         verbose: bool,
         /// Print one JSON object per line (spec/json.md)

@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::{report, shown_path, side};
 use crate::args::Diff;
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::summary::counted;
 use crate::tool::Tool;
 use mksum::Spec;
@@ -18,7 +18,7 @@ pub fn is_side(input: &Input) -> bool {
 }
 
 /// Prints each entry that differs; fails if there is one.
-pub fn run(tool: &Tool, args: &Diff) -> Exit {
+pub fn run(tool: &Tool, args: &Diff) -> Ended {
     tool.console.use_json(args.json);
     let _progress = tool.progress(|| [None].into_iter());
     let mut found = Findings::new(tool, args.json, Path::new("."));
@@ -33,7 +33,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
         }
         Err(error) => report(tool, &error),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// The path of a directory that has no catalogue.

@@ -2,7 +2,7 @@
 
 use super::{explained, path_of, report};
 use crate::args::{Export, Form};
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::json;
 use crate::tool::Tool;
 use chrono::{SecondsFormat, Utc};
@@ -14,13 +14,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Prints the entries.
-pub fn run(tool: &Tool, args: &Export) -> Exit {
+pub fn run(tool: &Tool, args: &Export) -> Ended {
     let path = if args.from.is_dir() { place(&args.from) } else { args.from.clone() };
     let catalogue = match Catalogue::open(&path, Access::Read, &mut || {}) {
         Ok(catalogue) => catalogue,
         Err(error) => {
             report(tool, &explained(error, &args.from, &path));
-            return tool.console.exit();
+            return Ok(tool.console.exit());
         }
     };
     let manifest = match args.to {
@@ -35,12 +35,12 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
     let specs = match manifest.formats(&catalogue, &asked) {
         Ok(specs) => specs,
         Err(Unlisted::Lacks(spec)) => {
-            return usage(&format_args!(
+            return refuse(&format_args!(
                 "the catalogue has no roots in {spec}: 'mksum keep -r -f {spec} DIR' adds them"
             ));
         }
         Err(Unlisted::NoSum) => {
-            return usage(&match manifest {
+            return refuse(&match manifest {
                 Manifest::Mhl => {
                     "ASC MHL has c4, sha1, md5, xxh128, xxh3 and xxh64: keep the directory with -f xxh64 or another"
                 }
@@ -55,7 +55,7 @@ pub fn run(tool: &Tool, args: &Export) -> Exit {
     if let Err(error) = written {
         report(tool, &error);
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 fn lines(

@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::{DRY, report, side, wait};
 use crate::args::Import;
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::summary::counted;
 use crate::tool::Tool;
 use mksum_catalogue::{Catalogue, Side, State, import, place};
@@ -12,12 +12,11 @@ use mksum_io::Input;
 use std::path::Path;
 
 /// Takes the roots of each list.
-pub fn run(tool: &Tool, args: &Import) -> Exit {
+pub fn run(tool: &Tool, args: &Import) -> Ended {
     tool.console.use_json(args.json);
     tool.console.flush_regularly();
     if !args.directory.is_dir() {
-        tool.console.error(&args.directory, &"not a directory");
-        return tool.console.exit();
+        return Err(tool.console.fail_with(&args.directory, &"not a directory"));
     }
     let choice = tool.formats.first().filter(|_| args.choices.any());
     for list in &args.lists {
@@ -38,7 +37,7 @@ pub fn run(tool: &Tool, args: &Import) -> Exit {
             Err(error) => report(tool, &error),
         }
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 fn one(tool: &Tool, args: &Import, (name, list, path): (&Input, Side, &Path), catalogue: &mut Catalogue) {

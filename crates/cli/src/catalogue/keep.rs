@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::{on_each, open_to_write, report, shown_path, wait};
 use crate::args::{Keep, Symlinks, Update};
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, Exit, refuse};
 use crate::json;
 use crate::log::Record;
 use crate::print::{print_root, suggest_place};
@@ -16,7 +16,7 @@ use mksum_io::Input;
 use std::path::Path;
 
 /// Keeps a catalogue of each directory.
-pub fn run(tool: &Tool, args: &Keep) -> Exit {
+pub fn run(tool: &Tool, args: &Keep) -> Ended {
     let outboards = [
         (args.update, "--update"),
         (args.quick, "--quick"),
@@ -24,24 +24,21 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
         (args.directories.symlinks == Symlinks::Follow, "--symlinks follow"),
     ];
     if args.accept_changes {
-        return usage(
+        return refuse(
             &"a catalogue that is there is updated: mksum update --accept-changes PATH DIR accepts a file or folder, and '.' all",
         );
     }
     if let Some((_, flag)) = outboards.iter().find(|(given, _)| *given) {
         let how = "omit it, or add --beside for an outboard beside each file";
-        return usage(&format_args!("{flag} is not for a catalogue, which covers all of a directory: {how}"));
+        return refuse(&format_args!("{flag} is not for a catalogue, which covers all of a directory: {how}"));
     }
     if args.output.as_ref().and_then(Input::url).is_some() {
-        return usage(&"a catalogue is written to a file: give --output a path");
+        return refuse(&"a catalogue is written to a file: give --output a path");
     }
     if args.output.is_some() && args.files.len() > 1 {
-        return usage(&"--output can be used with one directory only");
+        return refuse(&"--output can be used with one directory only");
     }
-    let mut record = match Record::begin(tool, args.log.as_deref(), args.json) {
-        Ok(record) => record,
-        Err(exit) => return exit,
-    };
+    let mut record = Record::begin(tool, args.log.as_deref(), args.json)?;
     tool.console.use_json(args.json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
@@ -76,7 +73,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
             }
         }
     }
-    record.map_or_else(|| tool.console.exit(), |record| record.end(tool, args.json))
+    Ok(record.map_or_else(|| tool.console.exit(), |record| record.end(tool, args.json)))
 }
 
 /// Notes the roots of a directory for the log: a line for each format of its catalogue, as `mksum -f dir` prints it.
@@ -99,15 +96,12 @@ fn note_roots(tool: &Tool, record: Option<&mut Record>, directory: &Path, catalo
 }
 
 /// Brings a catalogue up to date.
-pub fn run_update(tool: &Tool, args: &Update) -> Exit {
+pub fn run_update(tool: &Tool, args: &Update) -> Ended {
     let Update { catalogued: args, dry_run, accept_changes: accepted, log, .. } = args;
     if *dry_run {
         return super::status::run_dry(tool, args);
     }
-    let mut record = match Record::begin(tool, log.as_deref(), args.json) {
-        Ok(record) => record,
-        Err(exit) => return exit,
-    };
+    let mut record = Record::begin(tool, log.as_deref(), args.json)?;
     let directory = [Input::from(&args.directory)];
     let exit =
         on_each(tool, args.json, (&directory, args.catalogue.as_ref()), open_to_write, &mut |directory, catalogue| {
@@ -121,7 +115,7 @@ pub fn run_update(tool: &Tool, args: &Update) -> Exit {
             note_roots(tool, record.as_mut(), directory, catalogue);
             Ok(())
         });
-    record.map_or(exit, |record| record.end(tool, args.json))
+    Ok(record.map_or(exit?, |record| record.end(tool, args.json)))
 }
 
 /// What is printed of a file that was read.

@@ -11,7 +11,7 @@ pub mod repair;
 pub mod status;
 pub mod verify;
 
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, Exit, refuse};
 use crate::print::unwritable;
 use crate::ranges::line;
 use crate::tool::Tool;
@@ -29,14 +29,14 @@ pub fn have_catalogues(paths: &[Input], given: Option<&PathBuf>) -> Result<bool,
     if given.is_some() {
         return match paths {
             [_] => Ok(true),
-            _ => Err(usage(&"--catalogue can be used with one directory only")),
+            _ => refuse(&"--catalogue can be used with one directory only"),
         };
     }
     let count = paths.iter().filter_map(Input::file).filter(|path| place(path).exists()).count();
     match count {
         0 => Ok(false),
         count if count == paths.len() => Ok(true),
-        _ => Err(usage(&"some of these directories have a catalogue, and some do not: run the command for each kind")),
+        _ => refuse(&"some of these directories have a catalogue, and some do not: run the command for each kind"),
     }
 }
 
@@ -85,7 +85,7 @@ fn on_each(
     (inputs, given): (&[Input], Option<&PathBuf>),
     open: fn(&Tool, &Path, Option<&PathBuf>) -> Option<Catalogue>,
     work: &mut dyn FnMut(&Path, &mut Catalogue) -> Result<(), Error>,
-) -> Exit {
+) -> Ended {
     tool.console.use_json(json);
     tool.console.flush_regularly();
     let _progress = tool.progress(|| [None].into_iter());
@@ -96,7 +96,7 @@ fn on_each(
             report(tool, &error);
         }
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Why the catalogue at `path` cannot be opened: if there is none, with what to do.

@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::{DRY, on_each, open, open_to_write, shown_path};
 use crate::args::Repair;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::figures::bytes;
 use crate::replica::passed;
 use crate::summary::counted;
@@ -13,9 +13,9 @@ use mksum_cli::name::Shown;
 use std::path::Path;
 
 /// Repairs the damaged files of each directory.
-pub fn run(tool: &Tool, args: &Repair) -> Exit {
+pub fn run(tool: &Tool, args: &Repair) -> Ended {
     if args.outboard.is_some() || args.root.is_some() {
-        return usage(&"--outboard and --root are not for directories that have a catalogue");
+        return refuse(&"--outboard and --root are not for directories that have a catalogue");
     }
     let directories = (&args.files[..], args.catalogue.as_ref());
     if args.dry_run {

@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::{DRY, open, report, shown_path};
 use crate::args::{Catalogued, Checks, Status};
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::figures::{bytes, grouped, size};
 use crate::summary::counted;
 use crate::tool::Tool;
@@ -13,16 +13,16 @@ use mksum_io::Facts;
 use std::path::Path;
 
 /// `mksum update --dry-run`: what an update would do, as far as it is known without reading any content.
-pub fn run_dry(tool: &Tool, args: &Catalogued) -> Exit {
+pub fn run_dry(tool: &Tool, args: &Catalogued) -> Ended {
     tool.console.use_json(args.json);
     let Some(catalogue) = open(tool, &args.directory, args.catalogue.as_ref(), Access::Read) else {
-        return tool.console.exit();
+        return Ok(tool.console.exit());
     };
     let status = match status(&catalogue, &args.directory, &tool.options) {
         Ok(status) => status,
         Err(error) => {
             report(tool, &error);
-            return tool.console.exit();
+            return Ok(tool.console.exit());
         }
     };
     let (mut found, mut len) = (Findings::new(tool, args.json, &args.directory), 0);
@@ -38,11 +38,11 @@ pub fn run_dry(tool: &Tool, args: &Catalogued) -> Exit {
     tool.console.flush();
     let read = bytes(len);
     tool.console.note(&format_args!("{}: {counts}: {read} would be read{DRY}", Shown(catalogue.path())));
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Prints a line for each file and link that differs; fails if there is one.
-pub fn run(tool: &Tool, Status { catalogued: args, checks: form }: &Status) -> Exit {
+pub fn run(tool: &Tool, Status { catalogued: args, checks: form }: &Status) -> Ended {
     tool.console.use_json(args.json);
     if let Some(form) = form {
         return checks(tool, args, *form);
@@ -53,11 +53,11 @@ pub fn run(tool: &Tool, Status { catalogued: args, checks: form }: &Status) -> E
     {
         report(tool, &error);
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Prints how much was verified, and when.
-fn checks(tool: &Tool, args: &Catalogued, form: Checks) -> Exit {
+fn checks(tool: &Tool, args: &Catalogued, form: Checks) -> Ended {
     let coverage =
         open(tool, &args.directory, args.catalogue.as_ref(), Access::Read).map(|catalogue| catalogue.coverage());
     match coverage {
@@ -72,7 +72,7 @@ fn checks(tool: &Tool, args: &Catalogued, form: Checks) -> Exit {
             .as_bytes(),
         ),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// How much was verified, and when, as a line.

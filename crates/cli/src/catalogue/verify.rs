@@ -3,7 +3,7 @@
 use super::findings::{Findings, excluded};
 use super::{on_each, open_to_verify, shown_path};
 use crate::args::{Symlinks, Verify};
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::figures::{bytes, grouped};
 use crate::ranges::RangeLine;
 use crate::summary::counted;
@@ -15,21 +15,23 @@ use std::fmt::Display;
 use std::path::Path;
 
 /// Verifies the files of each directory.
-pub fn run(tool: &Tool, args: &Verify) -> Exit {
+pub fn run(tool: &Tool, args: &Verify) -> Ended {
     if args.foreign.is_some() || args.quick || args.outboard.is_some() || args.root.is_some() || !args.range.is_empty()
     {
-        return usage(
+        return refuse(
             &"--foreign, --quick, --outboard, --root and --range are not for directories that have a catalogue",
         );
     }
     if !args.directories.exclude.is_empty() {
-        return usage(&"--exclude is remembered by a catalogue: give it to 'mksum keep -r', or edit DIR/.mksum/config");
+        return refuse(
+            &"--exclude is remembered by a catalogue: give it to 'mksum keep -r', or edit DIR/.mksum/config",
+        );
     }
     if args.directories.symlinks == Symlinks::Follow {
-        return usage(&"--symlinks follow is not for a catalogue, which covers all of a directory: omit it");
+        return refuse(&"--symlinks follow is not for a catalogue, which covers all of a directory: omit it");
     }
     if args.files.len() > 1 && args.budget.is_some() {
-        return usage(&"--budget is for one directory that has a catalogue");
+        return refuse(&"--budget is for one directory that has a catalogue");
     }
     let directories = (&args.files[..], args.catalogue.as_ref());
     on_each(tool, args.json, directories, open_to_verify, &mut |directory, catalogue| {

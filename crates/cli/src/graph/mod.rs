@@ -5,10 +5,10 @@ mod json;
 mod watched;
 
 use crate::args::{GraphStyle, Run};
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::print::report_read_error;
 use crate::tool::Tool;
-use crate::walk::{Rules, length};
+use crate::walk::length;
 use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::picture::{Picture, TooLarge, svg};
@@ -18,18 +18,15 @@ use mksum_io::{Error, File, Input};
 const LOWEST: usize = 64;
 
 /// Draws the tree of each file in each format.
-pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Ended {
+    let rules = tool.rules(&args.directories)?;
     if style == GraphStyle::Svg && (args.files.len() > 1 || args.directories.recursive || tool.formats.len() > 1) {
-        return usage(&"--graph=svg draws one file in one format: a picture holds one tree");
+        return refuse(&"--graph=svg draws one file in one format: a picture holds one tree");
     }
     for input in rules.walk(&args.files) {
         match input {
             Ok(Input::Stdin) => {
-                return usage(&"--graph needs a file: a stream does not tell where its tree will split");
+                return refuse(&"--graph needs a file: a stream does not tell where its tree will split");
             }
             Ok(input) => {
                 for choice in &tool.formats {
@@ -39,7 +36,7 @@ pub fn run(tool: &Tool, args: &Run, style: GraphStyle) -> Exit {
             Err((path, reason)) => tool.console.error(&path, &reason),
         }
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 fn draw(tool: &Tool, args: &Run, style: GraphStyle, input: &Input, spec: &Spec) {

@@ -3,13 +3,12 @@
 use super::{files, lengths, report_new, report_skipped, report_unchanged};
 use crate::args::{Directories, Keep, Verify};
 use crate::check::Record;
-use crate::exit::{Exit, usage};
+use crate::exit::Ended;
 use crate::failure::Failure;
 use crate::json;
 use crate::print::{print_root, report};
 use crate::ranges::line;
 use crate::tool::Tool;
-use crate::walk::Rules;
 use mksum::{Root, Spec};
 use mksum_cli::name::Shown;
 use mksum_io::{Attribute, EntryKind, Error, Facts, Hashed, Input, Job, hash_items};
@@ -68,7 +67,7 @@ fn unsupported(error: Error) -> Failure {
 }
 
 /// Writes the roots of each file into its attribute.
-pub fn keep(tool: &Tool, args: &Keep) -> Exit {
+pub fn keep(tool: &Tool, args: &Keep) -> Ended {
     let specs: Vec<Spec> = tool.formats.iter().map(|choice| choice.spec().clone()).collect();
     let next = |path: PathBuf| {
         let (facts, attribute) = match look(&path) {
@@ -102,13 +101,10 @@ fn run(
     (json, directories, arguments): (bool, &Directories, &[Input]),
     next: impl Fn(PathBuf) -> Result<(Option<Job>, Next), Failure> + Sync,
     mut done: impl FnMut(Next, &[Root], Duration) -> Result<(), Failure>,
-) -> Exit {
+) -> Ended {
     tool.console.use_json(json);
     tool.console.flush_regularly();
-    let rules = match Rules::new(directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+    let rules = tool.rules(directories)?;
     let _progress = tool.progress(lengths(&rules, arguments));
     let items = files(&rules, arguments).map(|path| {
         let path = match path {
@@ -144,7 +140,7 @@ fn run(
         ControlFlow::Continue(())
     });
     report_skipped(tool, skipped, "size and mtime");
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Writes roots into the attribute of a file, or says that the file is damaged.
@@ -165,7 +161,7 @@ fn print(tool: &Tool, json: bool, path: &Path, root: &Root, seconds: f64) {
 }
 
 /// Compares each file with the roots in its attribute.
-pub fn verify(tool: &Tool, args: &Verify) -> Exit {
+pub fn verify(tool: &Tool, args: &Verify) -> Ended {
     let next = |path: PathBuf| {
         Ok(match look(&path)? {
             (_, None) => (None, Next::New(path)),

@@ -3,7 +3,7 @@
 use super::{is_missing, outboard_of};
 use crate::args::Diff;
 use crate::catalogue;
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::failure::Failure;
 use crate::print::report;
 use crate::ranges::RangeLine;
@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Prints each range that differs; fails if there is one.
-pub fn run(tool: &Tool, args: &Diff) -> Exit {
+pub fn run(tool: &Tool, args: &Diff) -> Ended {
     let (left, right) = (catalogue::diff::is_side(&args.left), catalogue::diff::is_side(&args.right));
     // A directory can be compared only with another one or a list.
     if (left && right) || [&args.left, &args.right].iter().any(|side| side.file().is_some_and(Path::is_dir)) {
@@ -41,7 +41,7 @@ pub fn run(tool: &Tool, args: &Diff) -> Exit {
         }
         Err(error) => report(&tool.console, &error),
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// One of the two files.

@@ -4,12 +4,11 @@ use super::batch::{Batch, Waiting};
 use super::{Did, attributes, files, is_missing, lengths, outboard_of, publish, report_skipped, report_unchanged};
 use crate::args::Keep;
 use crate::catalogue;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse, usage};
 use crate::failure::Failure;
 use crate::print::{print_root, report, suggest_place};
 use crate::ranges::RangeLine;
 use crate::tool::Tool;
-use crate::walk::Rules;
 use crate::{figures, json};
 use mksum::outboard::{ForeignFormat, KeptLayout, Outboard};
 use mksum::{ByOffset, Root, Spec};
@@ -24,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Keeps the tree of each file.
-pub fn run(tool: &Tool, args: &Keep) -> Exit {
+pub fn run(tool: &Tool, args: &Keep) -> Ended {
     if args.xattr {
         return attributes::keep(tool, args);
     }
@@ -35,23 +34,17 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
         return catalogue::keep::run(tool, args);
     }
     tool.console.use_json(args.json);
-    let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
-    let foreign = match args.foreign.as_ref().map(|tree| foreign_of(tree.as_ref(), args, choice.spec())) {
-        None => None,
-        Some(Ok(foreign)) => Some(foreign),
-        Some(Err(why)) => return usage(&why),
-    };
+    let [choice] = &tool.formats[..] else { return refuse(&"keep takes one --format: an outboard has one tree") };
+    let foreign = args.foreign.as_ref().map(|tree| foreign_of(tree.as_ref(), args, choice.spec())).transpose();
+    let foreign = foreign.map_err(|why| usage(&why))?;
     let spec = foreign.as_ref().map_or(choice.spec(), ForeignFormat::spec);
     if let Err(reason) = spec.supports(ByOffset::Outboard) {
-        return usage(&reason);
+        return refuse(&reason);
     }
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+    let rules = tool.rules(&args.directories)?;
     let several = args.files.len() > 1 || args.directories.recursive;
     if (args.output.is_some() || !args.range.is_empty()) && several {
-        return usage(&"--output and --range can be used with one file only");
+        return refuse(&"--output and --range can be used with one file only");
     }
     let _progress = tool.progress(lengths(&rules, &args.files));
     if several {
@@ -73,7 +66,7 @@ pub fn run(tool: &Tool, args: &Keep) -> Exit {
     }
     batch.commit();
     report_skipped(tool, skipped, "size, mtime and inode");
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Reports why the tree of a file was not kept; of a damaged file the ranges.

@@ -1,7 +1,7 @@
 //! `mksum keep --publish`: what a mirror carries beside a file, and the line with which others fetch it.
 
 use crate::args::Keep;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::print::report_transfer;
 use crate::tool::Tool;
 use mksum::ByOffset;
@@ -15,19 +15,19 @@ use std::collections::HashSet;
 use std::path::Path;
 
 /// Publishes each file.
-pub fn run(tool: &Tool, args: &Keep, folder: &Path) -> Exit {
+pub fn run(tool: &Tool, args: &Keep, folder: &Path) -> Ended {
     let console = &tool.console;
     console.use_json(args.json);
-    let [choice] = &tool.formats[..] else { return usage(&"keep takes one --format: an outboard has one tree") };
+    let [choice] = &tool.formats[..] else { return refuse(&"keep takes one --format: an outboard has one tree") };
     if let Err(why) = choice.spec().supports(ByOffset::Outboard) {
-        return usage(&why);
+        return refuse(&why);
     }
     let Some(mirrors) = args.from.iter().map(|place| place.url().cloned()).collect::<Option<Vec<Url>>>() else {
-        return usage(&"--from: with --publish, the URL at which DIR will be served: https://...");
+        return refuse(&"--from: with --publish, the URL at which DIR will be served: https://...");
     };
     let mut names = HashSet::new();
     if let Some(twin) = args.files.iter().find(|file| !names.insert(file.name())) {
-        return usage(&format_args!("{}: another file has the same name: publish it in another folder", Shown(twin)));
+        return refuse(&format_args!("{}: another file has the same name: publish it in another folder", Shown(twin)));
     }
     let mut wanted = Publish::new(choice.spec().clone(), folder.into(), mirrors);
     wanted.unit = args.keep_leaf;
@@ -46,7 +46,7 @@ pub fn run(tool: &Tool, args: &Keep, folder: &Path) -> Exit {
         }
         tool.options.meter.finish_file();
     }
-    console.exit()
+    Ok(console.exit())
 }
 
 fn report(tool: &Tool, args: &Keep, (path, folder): (&Path, &Path), done: &Published) {

@@ -5,13 +5,12 @@ use super::report::describe;
 use super::{Did, is_missing, needs_outboard, outboard_of, report_gone, report_new, report_none_kept};
 use crate::args::{Repair as Args, Symlinks};
 use crate::catalogue;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::failure::Failure;
 use crate::figures::bytes;
 use crate::ranges::{self, RangeLine};
 use crate::replica::{passed, replica_of};
 use crate::tool::Tool;
-use crate::walk::Rules;
 use mksum::outboard::Outboard;
 use mksum_cli::name::Shown;
 use mksum_cli::url::masked;
@@ -24,27 +23,20 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Repairs the files.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
+pub fn run(tool: &Tool, args: &Args) -> Ended {
     /// The copies that are asked in turn, at most.
     const COPIES: usize = 64;
     if args.from.len() > COPIES {
-        return usage(&format_args!("--from can be given {COPIES} times at most"));
+        return refuse(&format_args!("--from can be given {COPIES} times at most"));
     }
-    if args.directories.recursive {
-        match catalogue::have_catalogues(&args.files, args.catalogue.as_ref()) {
-            Ok(true) => return catalogue::repair::run(tool, args),
-            Ok(false) => {}
-            Err(exit) => return exit,
-        }
+    if args.directories.recursive && catalogue::have_catalogues(&args.files, args.catalogue.as_ref())? {
+        return catalogue::repair::run(tool, args);
     }
     tool.console.use_json(args.json);
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+    let rules = tool.rules(&args.directories)?;
     let several = args.files.len() > 1 || args.directories.recursive;
     if several && (args.outboard.is_some() || args.root.is_some()) {
-        return usage(&"--outboard and --root can be used with one file only");
+        return refuse(&"--outboard and --root can be used with one file only");
     }
     if several {
         tool.console.flush_regularly();
@@ -91,7 +83,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     if args.directories.recursive {
         report_gone(tool, args.json, &rules, &args.files);
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Repairs the file at a path; one below a directory without following links.

@@ -8,12 +8,11 @@ use super::{
 };
 use crate::args::Verify;
 use crate::catalogue;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, refuse};
 use crate::failure::Failure;
 use crate::print::report;
 use crate::summary::Verdict;
 use crate::tool::Tool;
-use crate::walk::Rules;
 use mksum::Spec;
 use mksum_cli::name::Shown;
 use mksum_cli::range::{ByteRange, merged};
@@ -21,28 +20,21 @@ use mksum_io::outboard::{Finding, Rounds, is_unchanged, verify};
 use mksum_io::{Effort, File, Input, Job, hash};
 
 /// Verifies each file.
-pub fn run(tool: &Tool, args: &Verify) -> Exit {
+pub fn run(tool: &Tool, args: &Verify) -> Ended {
     if args.xattr {
         return attributes::verify(tool, args);
     }
-    if args.directories.recursive {
-        match catalogue::have_catalogues(&args.files, args.catalogue.as_ref()) {
-            Ok(true) => return catalogue::verify::run(tool, args),
-            Ok(false) => {}
-            Err(exit) => return exit,
-        }
+    if args.directories.recursive && catalogue::have_catalogues(&args.files, args.catalogue.as_ref())? {
+        return catalogue::verify::run(tool, args);
     }
     tool.console.use_json(args.json);
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+    let rules = tool.rules(&args.directories)?;
     let several = args.files.len() > 1 || args.directories.recursive;
     if several && (args.outboard.is_some() || args.root.is_some() || !args.range.is_empty()) {
-        return usage(&"--outboard, --root and --range can be used with one file only");
+        return refuse(&"--outboard, --root and --range can be used with one file only");
     }
     if args.outboard.as_ref().and_then(Input::url).is_some() && (args.sample.is_some() || args.budget.is_some()) {
-        return usage(&"--sample and --budget write a record beside the outboard: fetch the outboard first");
+        return refuse(&"--sample and --budget write a record beside the outboard: fetch the outboard first");
     }
     if several {
         tool.console.flush_regularly();
@@ -88,7 +80,7 @@ pub fn run(tool: &Tool, args: &Verify) -> Exit {
     if several && !none_kept {
         tool.console.summarize(tool.options.meter.bytes());
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 fn one(tool: &Tool, args: &Verify, path: &Input) -> Result<Did, Failure> {

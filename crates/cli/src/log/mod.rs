@@ -10,14 +10,14 @@ mod write;
 mod wrong;
 
 use crate::args::{Log, LogAction};
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::tool::Tool;
 
 #[cfg(feature = "catalogue")]
 pub use record::Record;
 
 /// Runs the command.
-pub fn run(tool: &Tool, args: &Log) -> Exit {
+pub fn run(tool: &Tool, args: &Log) -> Ended {
     let json = args.action.log_common().json;
     tool.console.use_json(json);
     let done = match &args.action {
@@ -43,8 +43,6 @@ pub fn run(tool: &Tool, args: &Log) -> Exit {
         }
         LogAction::Export { log, framing, trust, .. } => read::export(tool, log, framing.framing(), trust, json),
     };
-    match done {
-        Ok(()) => tool.console.exit(),
-        Err(wrong) => wrong.report(tool),
-    }
+    done.map_err(|wrong| wrong.report(tool))?;
+    Ok(tool.console.exit())
 }

@@ -3,7 +3,7 @@
 use super::wrong::WrongLines;
 use super::{ledger, lines};
 use crate::args::Join as Args;
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::failure::Failure;
 use crate::json;
 use crate::kept::batch::{Batch, Waiting};
@@ -19,15 +19,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Prints a line for each input.
-pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
+pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Ended {
     let ledgers: Vec<PathBuf> = args.files.iter().map(|ledger| ledger.as_os_str().into()).collect();
     let ledgers = if ledgers.is_empty() { vec!["-".into()] } else { ledgers };
     let (units, wanted) = match args.outboards {
         Some(_) => (Units::Held, Wanted::Outboards),
         None => (Units::Ignored, Wanted::Roots),
     };
-    let Some(ledger) = ledger(tool, &ledgers, units) else { return tool.console.exit() };
-    let Some(lines) = lines(tool, plan) else { return tool.console.exit() };
+    let Some(ledger) = ledger(tool, &ledgers, units) else { return Ok(tool.console.exit()) };
+    let Some(lines) = lines(tool, plan) else { return Ok(tool.console.exit()) };
     let printed = |(joined, target): Waits<'_>, url: Option<&Url>, _: &Kept| {
         print(tool, args, &joined, Some(&url.map_or(target, Input::from)));
     };
@@ -58,7 +58,7 @@ pub fn run(tool: &Tool, args: &Args, plan: &Path) -> Exit {
     if let Err(why) = read {
         tool.console.error(plan, &why);
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Prints a root, and the path or URL of its outboard.

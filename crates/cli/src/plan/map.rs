@@ -3,7 +3,7 @@
 use super::lines;
 use super::wrong::WrongLines;
 use crate::args::{Map as Args, read_place};
-use crate::exit::Exit;
+use crate::exit::Ended;
 use crate::failure::Failure;
 use crate::print::report;
 use crate::tool::Tool;
@@ -17,9 +17,9 @@ use std::path::Path;
 const MANY: usize = 4096;
 
 /// Hashes the parts.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
+pub fn run(tool: &Tool, args: &Args) -> Ended {
     let path = args.plan.as_deref().unwrap_or(Path::new("-"));
-    let Some(mut lines) = lines(tool, path) else { return tool.console.exit() };
+    let Some(mut lines) = lines(tool, path) else { return Ok(tool.console.exit()) };
     let _progress = tool.progress(|| [None].into_iter());
     let mut wrong = WrongLines::new(tool, path);
     let mut work = Work { tool, whole: Vec::new(), run: Vec::new(), refused: None };
@@ -48,7 +48,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     wrong.end();
     work.parts();
     work.inputs();
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// A row, and what is hashed for it.

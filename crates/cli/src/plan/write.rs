@@ -1,29 +1,22 @@
 //! `mksum plan`: prints the parts of inputs, as rows.
 
 use crate::args::Plan as Args;
-use crate::exit::{Exit, usage};
+use crate::exit::{Ended, Exit, refuse, usage};
 use crate::failure::Failure;
 use crate::figures::grouped;
 use crate::print::report;
 use crate::tool::Tool;
-use crate::walk::Rules;
 use mksum_io::{Error, Input};
 use mksum_plan::{PlanError, Planner, facts};
 
 /// Prints the rows.
-pub fn run(tool: &Tool, args: &Args) -> Exit {
-    let [choice] = &tool.formats[..] else { return usage(&"a plan has one --format: make a plan for each") };
+pub fn run(tool: &Tool, args: &Args) -> Ended {
+    let [choice] = &tool.formats[..] else { return refuse(&"a plan has one --format: make a plan for each") };
     let planner = Planner::new(choice.spec(), args.range, args.tasks);
     let planner =
         if args.outboards { planner.and_then(|planner| planner.with_outboards(args.keep_leaf)) } else { planner };
-    let mut planner = match planner {
-        Ok(planner) => planner,
-        Err(reason) => return usage(&reason),
-    };
-    let rules = match Rules::new(&args.directories, tool.options.objects.clone()) {
-        Ok(rules) => rules,
-        Err(reason) => return usage(&reason),
-    };
+    let mut planner = planner.map_err(|reason| usage(&reason))?;
+    let rules = tool.rules(&args.directories)?;
     let (mut walk, mut again) = (rules.walk(&args.files), 0_u64);
     while let Some(input) = walk.next() {
         let planned = match input {
@@ -49,7 +42,7 @@ pub fn run(tool: &Tool, args: &Args) -> Exit {
     if tool.console.exit() == Exit::Good {
         tool.console.print(&planner.end().line());
     }
-    tool.console.exit()
+    Ok(tool.console.exit())
 }
 
 /// Prints the rows of an input, whose length and version are those of the listing, if that has them.

@@ -31,7 +31,7 @@ family! {
     }
     wasm {}
     any {
-        "portable" NONE Ripemd160<u32>, 170;
+        "portable" NONE Ripemd160<u32>, 220;
     }
     zen5 {
         "AVX-512", 240 245;
