@@ -8,6 +8,7 @@ claims: each guarantee of SECURITY.md names tests that exist.
 unsafe: the files of Rust with `unsafe` are those that SECURITY.md lists, and every other crate forbids it.
 tree:   no tracked file is a compiled program, executable without #!, larger than 256 KB, or unexpected at the root.
 pages:  every link and every file that a page names exists.
+crates: the page of each crate tells its features and the Rust that it needs.
 comments: no documentation comment of Rust begins with a pronoun, which has no meaning where it is shown alone.
 """
 import os
@@ -15,6 +16,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 # What belongs to the root, and the files over 256 KB that earn their size.
 ROOT = set("""
@@ -24,6 +26,8 @@ LARGEST = 256 * 1024
 LARGE = {
     "vectors/wycheproof/hkdf.tsv": "rows of Project Wycheproof",
 }
+# Features for the tests, and for the binary alone.
+INTERNAL = {"default", "devices", "fuzzing", "tool"}
 PROGRAMS = {b"\x7fELF": "ELF", b"MZ": "PE"} | dict.fromkeys(
     [bytes.fromhex(magic) for magic in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe")], "Mach-O")
 # Comments, strings and characters of Rust, in which `unsafe` is a word.
@@ -128,6 +132,20 @@ def pages(names):
                 yield f"{page}: names {named}, which does not exist"
 
 
+def crates(names):
+    """Yields features of crates, and needed versions of Rust, that their pages do not tell."""
+    rust = tomllib.loads(pathlib.Path("Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    for page in names:
+        if re.fullmatch(r"crates/\w+/README\.md", page):
+            text = pathlib.Path(page).read_text()
+            manifest = tomllib.loads(pathlib.Path(page).with_name("Cargo.toml").read_text())
+            if f"Rust {rust} or later" not in text:
+                yield f"{page}: Rust {rust} is needed, and the page does not say so"
+            for feature in manifest.get("features", {}).keys() - INTERNAL:
+                if not re.search(rf"^\|.*`{re.escape(feature)}`", text, re.M):
+                    yield f"{page}: the feature {feature} is in no table"
+
+
 def comments(names):
     """Yields documentation comments whose first words point to something else."""
     for name in names:
@@ -171,7 +189,7 @@ def main():
         errors = list(flags(names, sys.argv[2]))
         print("\n".join(errors) or "the flags in all pages exist")
         sys.exit(bool(errors))
-    checks = {check.__name__: check for check in (claims, unsafe, tree, pages, comments)}
+    checks = {check.__name__: check for check in (claims, unsafe, tree, pages, crates, comments)}
     errors = [error for name in sys.argv[1:] or checks for error in checks[name](names)]
     print("\n".join(errors) or "SECURITY.md, the tree and the pages are as they say")
     sys.exit(bool(errors))
