@@ -40,7 +40,7 @@ function outputs({ steps }, program) {
         chmodSync(join(bin, "mksum"), 0o755);
         const env = { PATH: `${bin}:${process.env.PATH}`, HOME: folder, LC_ALL: "C.UTF-8" };
         return steps.map(({ command }) => {
-            const { stdout, stderr, status } = spawnSync("bash", ["-c", command], { cwd: join(folder, "work"), env, encoding: "utf8", timeout: 30_000, input: "" });
+            const { stdout, stderr, status } = spawnSync("bash", ["-c", command], { cwd: join(folder, "work"), env, encoding: "utf8", timeout: 300_000, input: "" });
             const notes = stderr.replace(/^(?=.)/gm, "! ");
             return stdout + notes + (status === 0 ? "" : `? ${status}\n`);
         });
@@ -67,7 +67,7 @@ for (const scene of scenes(readFileSync(path, "utf8"))) {
     }
 }
 
-const run = (...words) => spawnSync(process.execPath, [own, ...words], { encoding: "utf8", timeout: 30_000, input: "" });
+const run = (...words) => spawnSync(process.execPath, [own, ...words], { encoding: "utf8", timeout: 300_000, input: "" });
 
 test("help and version are printed", () => {
     const { stdout, status } = run("--help");
@@ -100,7 +100,7 @@ test("a file of another length than its kept tree fails, and no digest follows",
             import { readFileSync, writeFileSync } from "node:fs";
             writeFileSync("f.mkt", keep("rfc6962", 65536, readFileSync("f")));`);
         execFileSync(process.execPath, ["keep.mjs"], { cwd: folder });
-        const verify = (...words) => spawnSync(process.execPath, [own, "verify", ...words, "f"], { cwd: folder, encoding: "utf8", timeout: 30_000 });
+        const verify = (...words) => spawnSync(process.execPath, [own, "verify", ...words, "f"], { cwd: folder, encoding: "utf8", timeout: 300_000 });
         assert.match(verify().stdout, /^f: OK \(100,000 bytes, root \w{64} from the outboard\)\n$/);
         writeFileSync(join(folder, "f"), "x".repeat(99_999));
         const { stdout, status } = verify();

@@ -13,7 +13,7 @@ import { create, digest, HASHES, hashFiles, hmac, Pool, root, through, toHex } f
 /** Runs a program that can use the package and its engine. Returns its output. */
 function run(program, flags = []) {
     const head = `import * as mksum from "mksum"; import { running } from "../dist/engine.js";`;
-    const options = { cwd: import.meta.dirname ?? new URL(".", import.meta.url).pathname, encoding: "utf8", timeout: 60_000 };
+    const options = { cwd: import.meta.dirname ?? new URL(".", import.meta.url).pathname, encoding: "utf8", timeout: 600_000 };
     return execFileSync(process.execPath, [...flags, "--input-type=module", "--eval", head + program], options).trim();
 }
 

@@ -64,7 +64,7 @@ async function lint(tarball) {
 
 function inNode() {
     const npx = ["--no-install", "mksum", "-f", "sha256"];
-    const printed = execFileSync("npx", npx, { cwd: project, encoding: "utf8", input: "abc", timeout: 60_000 });
+    const printed = execFileSync("npx", npx, { cwd: project, encoding: "utf8", input: "abc", timeout: 600_000 });
     check("npx mksum", printed, `SHA256 (-) = ${ABC}\n`);
     const print = 'console.log(toHex(sha256(new TextEncoder().encode("abc"))))';
     check("Node, mksum", node(`import { sha256, toHex } from "mksum"; ${print}`), ABC);
@@ -146,7 +146,7 @@ async function page(browser, address, path) {
     const errors = [];
     tab.on("pageerror", (error) => errors.push(String(error.stack ?? error)));
     await tab.goto(`${address}/${path}`);
-    await tab.waitForFunction(() => window.results !== undefined, undefined, { timeout: path.startsWith("vite") ? 400_000 : 30_000 }).catch((error) => errors.push(String(error)));
+    await tab.waitForFunction(() => window.results !== undefined, undefined, { timeout: path.startsWith("vite") ? 400_000 : 300_000 }).catch((error) => errors.push(String(error)));
     const results = await tab.evaluate(() => window.results);
     await tab.close();
     if (errors.length > 0) throw new Error(`${path}:\n${errors.join("\n")}`);

@@ -80,7 +80,7 @@ export async function opened(test, own, address, options = {}) {
     page.on("pageerror", (error) => errors.push(String(error)));
     page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
     await page.goto(address);
-    await page.waitForSelector("#app[data-state]", { timeout: 60_000 });
+    await page.waitForSelector("#app[data-state]", { timeout: 300_000 });
     test.after(() => {
         if (errors.length > 0) throw new Error(`errors on the page:\n${errors.join("\n")}`);
     });

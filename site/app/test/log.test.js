@@ -23,7 +23,7 @@ async function withProof(own, text = proof, name = "1.tlog-proof", options = {})
         await page.getByLabel("Paste a digest").fill(pasted);
         await page.getByRole("button", { name: "Compare", exact: true }).click();
     };
-    const says = (expected) => page.locator(".proof .verdict > p", { hasText: expected }).waitFor({ timeout: 30_000 });
+    const says = (expected) => page.locator(".proof .verdict > p", { hasText: expected }).waitFor({ timeout: 300_000 });
     await add(name, text);
     return { page, requests, add, paste, says };
 }

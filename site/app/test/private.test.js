@@ -23,7 +23,7 @@ async function use(own, page) {
     await page.getByLabel("Paste a digest").fill(sha256);
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     await page.locator("#files").setInputFiles([path, `${path}.mkt`]);
-    await page.locator(".strip").waitFor({ timeout: 60_000 });
+    await page.locator(".strip").waitFor({ timeout: 300_000 });
     await page.locator("details.tools > summary").click();
     await page.getByRole("button", { name: "Draw the tree" }).click();
     await page.locator("svg.tree").waitFor();
