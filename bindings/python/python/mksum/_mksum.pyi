@@ -262,10 +262,11 @@ class Catalogue:
     def formats(self) -> list[str]: ...
     def status(self, *, stop: Stop | None = None) -> Records[EntryState]: ...
     def update(
-        self, *, threads: int | None = None, on_progress: Progress | None = None, stop: Stop | None = None
+        self, /, *, threads: int | None = None, on_progress: Progress | None = None, stop: Stop | None = None
     ) -> list[EntryState]: ...
     def verify(
         self,
+        /,
         *,
         budget: float | None = None,
         sample: float | None = None,
@@ -275,6 +276,7 @@ class Catalogue:
     ) -> Verified: ...
     def repair(
         self,
+        /,
         source: AnyPath,
         *,
         threads: int | None = None,
@@ -459,6 +461,7 @@ class Outboard:
     def is_unchanged(self) -> bool: ...
     def verify(
         self,
+        /,
         start: int = 0,
         end: int | None = None,
         *,
@@ -468,6 +471,7 @@ class Outboard:
     ) -> None: ...
     def damaged(
         self,
+        /,
         start: int = 0,
         end: int | None = None,
         *,
@@ -477,6 +481,7 @@ class Outboard:
     ) -> list[Place]: ...
     def repair(
         self,
+        /,
         source: AnyPath,
         *,
         threads: int | None = None,
