@@ -76,6 +76,25 @@ impl<'py> FromPyObject<'_, 'py> for Data<'py> {
     }
 }
 
+/// Returns `len` bytes that `fill` writes, which are zero before.
+///
+/// `PyBytes::new_with` clears them one by one on this thread, in memory that the system has just cleared if there are many. Python's own
+/// constructor leaves that out.
+pub fn filled<'py>(
+    py: Python<'py>,
+    len: usize,
+    fill: impl FnOnce(&mut [u8]) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    // Others share the objects of no byte and of one.
+    if len <= 1 {
+        return PyBytes::new_with(py, len, fill);
+    }
+    let bytes = py.get_type::<PyBytes>().call1((len,))?.cast_into::<PyBytes>()?;
+    // SAFETY: the object is new and has `len` bytes, all of them zero; nobody else has it before this function returns it.
+    fill(unsafe { slice::from_raw_parts_mut(ffi::PyBytes_AsString(bytes.as_ptr()).cast(), len) })?;
+    Ok(bytes)
+}
+
 /// Bytes of an object with the buffer protocol that are written to: contiguous, of any item type and any number of dimensions.
 pub struct Room(PyUntypedBuffer);
 

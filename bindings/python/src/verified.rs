@@ -1,6 +1,6 @@
 //! Files whose bytes are verified when they are read: the engine of `mksum.VerifiedFile`.
 
-use crate::data::{Memory, Room};
+use crate::data::{Memory, Room, filled};
 use crate::ending;
 use crate::errors;
 use crate::get::{expected, places};
@@ -80,7 +80,7 @@ impl VerifiedBytes {
 
     fn bytes<'py>(&self, py: Python<'py>, reader: &mut Reader, size: Option<u64>) -> PyResult<Bound<'py, PyBytes>> {
         let count = self.count(reader.position(), size)?;
-        PyBytes::new_with(py, count, |out| self.fill(py, reader, out))
+        filled(py, count, |out| self.fill(py, reader, out))
     }
 
     fn advance(&self, reader: Reader) {
@@ -145,7 +145,7 @@ impl VerifiedBytes {
 
     fn read_at<'py>(&self, py: Python<'py>, offset: u64, size: u64) -> PyResult<Bound<'py, PyBytes>> {
         let count = self.count(offset, Some(size))?;
-        PyBytes::new_with(py, count, |out| self.fill_from(py, offset, out))
+        filled(py, count, |out| self.fill_from(py, offset, out))
     }
 
     fn map<'py>(&self, py: Python<'py>, offset: u64, length: Option<u64>) -> PyResult<Bound<'py, PyMemoryView>> {
