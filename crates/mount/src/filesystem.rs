@@ -222,7 +222,7 @@ impl Filesystem for Files {
         if let Some(bytes) = reader.verified.kept(offset, count) {
             reply.data(&bytes);
         } else {
-            MEMORY.with_borrow_mut(|memory| {
+            let is_read = MEMORY.with_borrow_mut(|memory| {
                 memory.resize(memory.len().max(count), 0);
                 let bytes = &mut memory[..count];
                 let read = match reads_ahead {
@@ -230,11 +230,15 @@ impl Filesystem for Files {
                     true => reader.verified.read_here(offset, bytes),
                     false => reader.verified.read_at(offset, bytes),
                 };
-                match read {
-                    Ok(count) => reply.data(&bytes[..count]),
-                    Err(error) => reply.error(self.fail(number.0, &error)),
+                match &read {
+                    Ok(count) => reply.data(&bytes[..*count]),
+                    Err(error) => reply.error(self.fail(number.0, error)),
                 }
+                read.is_ok()
             });
+            if !is_read {
+                return;
+            }
         }
         if !reads_ahead {
             // The program works with these bytes meanwhile.
