@@ -96,12 +96,6 @@ stores() {
 cluster() {
     scripts/need.sh python python-package versitygw clouds cluster lakes hdfs
     build
-    # The tool with HDFS, under a name of its own: other stages build the one without.
-    (
-        flock 9
-        cargo build --release --quiet --package mksum-cli --features hdfs
-        cp "$target/release/mksum" "$target/mksum-hdfs"
-    ) 9>"$target/building"
     local wheel venv
     wheel=$(bindings/python/wheel.sh)
     for venv in clouds cluster lakes; do
@@ -111,7 +105,7 @@ cluster() {
         --azurite "$target/azurite/node_modules/.bin/azurite-blob"
     "$target/cluster/bin/python" scripts/cluster.py "$target/release/mksum" --versitygw "$target/stores/versitygw"
     "$target/lakes/bin/python" scripts/tables.py --jars "$target/lakes-jars"
-    "$target/cluster/bin/python" scripts/hdfs.py "$target/mksum-hdfs" --jars "$target/hdfs"
+    "$target/cluster/bin/python" scripts/hdfs.py "$target/release/mksum" --jars "$target/hdfs"
 }
 
 # Trees on OpenCL devices: each runtime for CPUs alone, then with a gigabyte of memory, then in the shapes of GPUs; on CUDA without a
@@ -263,18 +257,13 @@ fuzz() {
     cargo +nightly fuzz list | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$target/fuzz" "${FUZZ_SECONDS:-10}"
 }
 
-# The tool, in target/release; `flock`, because the stage `cluster` takes one with other features from there.
+# The tool, in target/release, with all that it can have.
 build() {
-    flock "$target/building" cargo build --release --quiet --package mksum-cli
+    cargo build --release --quiet --package mksum-cli --features hdfs
 }
 
-# All stages run in two lines side by side: while one downloads, links or waits, the other has both processors. Stages that change the
-# same folder are in the same line; cargo and need.sh have locks.
-lines=(
-    "lint rust gpu c systems windows lanes fuzz"
-    "spec vectors tool stores python cluster languages js publish site lab"
-)
-read -ra stages <<<"${lines[*]}"
+# All stages. Three at a time run side by side, in this order: while one downloads, links or waits, others have the processors.
+stages=(lint spec python languages rust js tool cluster gpu lanes stores c windows fuzz vectors site systems publish lab)
 # The most that a stage may take, in seconds: one that hangs fails by itself, and the others run. The whole ends in 87 minutes,
 # also if several hang, so that it says which.
 limit=1800
@@ -313,13 +302,16 @@ case ${1:-} in
         "$2"
         exit
         ;;
-    --line) # Of this script itself: what a stage has written is printed when it has ended.
-        shift
-        for stage in "$@"; do
-            echo "=== $stage begins"
-            run "$stage" >"$results/$stage" 2>&1
-            flock "$results" cat "$results/$stage"
-        done
+    --beside) # Of this script itself: what a stage has written is printed when it has ended.
+        case $2 in
+            js | site | publish | lab) lock=npm ;; # They build in bindings/js.
+            *) lock=$2 ;;
+        esac
+        exec {alone}>"$results/$lock.lock"
+        flock "$alone"
+        echo "=== $2 begins"
+        run "$2" >"$results/$2" 2>&1 {alone}>&-
+        flock "$results" cat "$results/$2"
         exit
         ;;
 esac
@@ -336,16 +328,12 @@ if [ $# -gt 0 ]; then
         run "$stage"
     done
 else
-    pids=()
-    for line in "${lines[@]}"; do
-        # A session of its own has no terminal, for which a background program would wait. env: the shell ignores Ctrl-C in its
-        # background commands, and the tests send it.
-        # shellcheck disable=SC2086 # a list of words
-        env --default-signal=INT,QUIT setsid scripts/test.sh --line $line </dev/null &
-        pids+=($!)
-    done
-    trap 'pkill --session "$(IFS=,; echo "${pids[*]}")"; exit 130' INT TERM
-    wait "${pids[@]}"
+    # A session of its own has no terminal, for which a background program would wait. env: the shell ignores Ctrl-C in its
+    # background commands, and the tests send it.
+    printf '%s\n' "${stages[@]}" |
+        env --default-signal=INT,QUIT setsid xargs -P 3 -n 1 scripts/test.sh --beside &
+    trap 'pkill --session $!; exit 130' INT TERM
+    wait
 fi
 sort -n "$results/list" | awk '{ printf "%6d s  %6d s of processors  %s%s\n", $1, $4, $3, $2 ? "  FAILED" : "" }'
 printf '%6d s  in all, %d s of processors\n' $SECONDS "$(awk '{ sum += $4 } END { print sum }' "$results/list")"

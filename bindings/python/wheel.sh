@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# wheel.sh: builds the source distribution and, from it alone, the wheel for glibc 2.17 and later, in target/python/dist. Prints the
-# path of the wheel.
+# wheel.sh: builds the source distribution and, from it alone, the wheel for glibc 2.17 and later, in target/python/dist, unless those of
+# the same sources are there. Prints the path of the wheel.
 set -euo pipefail
 cd "$(dirname "$0")"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../../target}
 folder=$CARGO_TARGET_DIR/python
+mkdir -p "$folder"
+# One at a time.
+[ -n "${MKSUM_WHEEL:-}" ] || MKSUM_WHEEL=1 exec flock --close "$folder/wheel.lock" "./${0##*/}"
 ../../scripts/need.sh python-package
 export PATH="$folder/venv/bin:$PATH"
 
-rm -rf "$folder/dist"
-maturin sdist --out "$folder/dist" >&2
-sdist=$(echo "$folder"/dist/mksum-*.tar.gz)
-# The same sources keep their folder, and cargo what it has built of them.
-if ! cmp -s "$sdist" "$folder/source.tar.gz"; then
-    rm -rf "$folder/source"
+rm -rf "$folder/new"
+maturin sdist --out "$folder/new" >&2
+if ! cmp -s "$folder"/new/mksum-*.tar.gz "$folder"/dist/mksum-*.tar.gz; then
+    rm -rf "$folder/source" "$folder/dist"
     mkdir -p "$folder/source"
     # -m: all files in it have one old date, so cargo would take a changed file for the one that it has built before.
-    tar -xmzf "$sdist" -C "$folder/source" --strip-components=1
-    cp "$sdist" "$folder/source.tar.gz"
+    tar -xmzf "$folder"/new/mksum-*.tar.gz -C "$folder/source" --strip-components=1
+    (cd "$folder/source" && maturin build --quiet --release --locked --zig --compatibility manylinux2014 --out "$folder/new" >&2)
+    mv "$folder/new" "$folder/dist"
 fi
-(cd "$folder/source" && maturin build --quiet --release --locked --zig --compatibility manylinux2014 --out "$folder/dist" >&2)
 wheel=$(echo "$folder"/dist/mksum-*-cp311-abi3-manylinux*_2_17_*.whl)
 [ -e "$wheel" ] || { echo "wheel.sh: no wheel for glibc 2.17 in $folder/dist" >&2; exit 1; }
 echo "$wheel"
