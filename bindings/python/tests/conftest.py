@@ -1,25 +1,34 @@
 """What several tests share."""
 
+import itertools
 import pathlib
+from collections.abc import Iterator
 
 import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
 
+def _noise() -> Iterator[int]:
+    state = 0
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield state >> 56
+
+
+# The inputs of rows of vectors (vectors/README.md): what comes next in each, and what was made of it so far.
+_INPUTS: dict[str, tuple[Iterator[int], bytearray]] = {
+    "mod251": (itertools.cycle(range(251)), bytearray()),
+    "pat": (((i * 131 + i // 256 * 17) % 256 for i in itertools.count()), bytearray()),
+    "noise": (_noise(), bytearray()),
+}
+
+
 def pattern(name: str, length: int) -> bytes:
-    """The input of a row of vectors: see vectors/README.md."""
-    if name == "mod251":
-        return (bytes(range(251)) * (length // 251 + 1))[:length]
-    if name == "pat":
-        return bytes((i * 131 + i // 256 * 17) % 256 for i in range(length))
-    if name == "noise":
-        state, data = 0, bytearray()
-        for _ in range(length):
-            state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-            data.append(state >> 56)
-        return bytes(data)
-    raise ValueError(f"unknown input {name}")
+    """The input of a row of vectors. Each byte is made once: shorter inputs of a name are the beginnings of longer ones."""
+    more, made = _INPUTS[name]
+    made += bytes(itertools.islice(more, max(0, length - len(made))))
+    return bytes(memoryview(made)[:length])
 
 
 def noise(length: int, seed: int = 0) -> bytes:
