@@ -87,7 +87,7 @@ for version in 3.11 3.12 3.13 3.14 3.14t; do
     if [ "$version" = 3.14t ]; then
         # A free-threaded Python before 3.15 has no stable ABI. As the wheel above, whose libraries it shares.
         (cd "$folder/source" && maturin build --quiet --release --locked --zig --compatibility manylinux2014 \
-            --no-default-features --features stores --interpreter "$python" --out "$folder/dist-t")
+            --no-default-features --features hdfs --interpreter "$python" --out "$folder/dist-t")
         wheel=$(echo "$folder"/dist-t/mksum-*.whl)
     fi
     install "$version" "$python"
