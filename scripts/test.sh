@@ -182,10 +182,10 @@ systems() {
 # The tool for Windows, under Wine: paths, names, sum files, devices, kept trees; and the DLL, from C.
 windows() {
     scripts/need.sh python wine mingw target:x86_64-pc-windows-gnu
-    # Little optimized, which takes less time: nothing is timed.
-    export CARGO_PROFILE_RELEASE_OPT_LEVEL=1
-    cargo build --release --quiet --package mksum-cli --target x86_64-pc-windows-gnu
-    scripts/windows.py "$target/x86_64-pc-windows-gnu/release/mksum.exe"
+    # As the tests, which takes less time: nothing is timed.
+    export CARGO_PROFILE_DEV_DEBUG=false
+    cargo build --quiet --package mksum-cli --target x86_64-pc-windows-gnu
+    scripts/windows.py "$target/x86_64-pc-windows-gnu/debug/mksum.exe"
     bindings/c/tests/windows.sh "$target/c-windows"
 }
 
@@ -251,9 +251,7 @@ lab() {
 fuzz() {
     rustup toolchain list | grep -q nightly || rustup toolchain install nightly --profile minimal
     scripts/need.sh cargo:cargo-fuzz
-    # Compiling takes longer than the runs; a finding names functions.
-    export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_STRIP=none
-    cargo +nightly fuzz build --sanitizer none --target-dir "$target/fuzz"
+    cargo +nightly fuzz build --dev --sanitizer none --target-dir "$target/fuzz"
     cargo +nightly fuzz list | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$target/fuzz" "${FUZZ_SECONDS:-10}"
 }
 

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 folder=$1
 fail() { echo "bindings/c, Windows: $*" >&2; exit 1; }
 rm -rf "$folder"
-make --no-print-directory install TARGET=x86_64-pc-windows-gnu PREFIX="$folder/usr" >/dev/null
+make --no-print-directory install PROFILE=dev TARGET=x86_64-pc-windows-gnu PREFIX="$folder/usr" >/dev/null
 cp "$folder/usr/bin/mksum.dll" "$folder/"
 # The DLL exports exactly the functions of the headers.
 functions() { cat include/*.h | x86_64-w64-mingw32-gcc -E -P - | grep -v '^typedef' | grep -o '\<\(mksum\|hashtree\)_[a-z_0-9]*(' | tr -d '(' | sort; }
