@@ -264,7 +264,7 @@ build() {
 stages=(lint spec python languages rust js tool cluster gpu lanes stores c windows fuzz vectors site systems publish lab)
 # The most that a stage may take, in seconds: one that hangs fails by itself, and the others run. The whole ends in 87 minutes,
 # also if several hang, so that it says which.
-limit=1800
+limit=2700
 : "${test_end:=$((EPOCHSECONDS + 5220))}"
 export test_end
 
