@@ -96,6 +96,17 @@ macro_rules! interleaved {
                 $name([$(self.0[$at].fence()),*])
             }
 
+            #[inline(always)]
+            fn rotr_in(&mut self, bits: u32) {
+                $(self.0[$at].rotr_in(bits);)*
+            }
+
+            #[inline(always)]
+            fn fence_in(&mut self) {
+                $(self.0[$at].fence_in();)*
+            }
+
+            each_vector!($name [$($at)*] in: add_in xor_in);
             each_vector!($name [$($at)*] bits: rotr shr);
             each_vector!($name [$($at)*] other: add sub xor and not_and);
             each_vector!($name [$($at)*] others: xor3 choose majority majority_once xor_not_and);
@@ -103,11 +114,18 @@ macro_rules! interleaved {
     };
 }
 
-/// Methods that do the same with each vector. They take a number of bits, another vector, or two others.
+/// Methods that do the same with each vector. They take another vector in place, a number of bits, another vector, or two others.
 macro_rules! each_vector {
+    ($name:ident $at:tt in: $($method:ident)*) => { $(each_vector!(@in $name $at $method);)* };
     ($name:ident $at:tt bits: $($method:ident)*) => { $(each_vector!(@bits $name $at $method);)* };
     ($name:ident $at:tt other: $($method:ident)*) => { $(each_vector!(@other $name $at $method);)* };
     ($name:ident $at:tt others: $($method:ident)*) => { $(each_vector!(@others $name $at $method);)* };
+    (@in $name:ident [$($at:tt)*] $method:ident) => {
+        #[inline(always)]
+        fn $method(&mut self, other: &Self) {
+            $(self.0[$at].$method(&other.0[$at]);)*
+        }
+    };
     (@bits $name:ident [$($at:tt)*] $method:ident) => {
         #[inline(always)]
         fn $method(self, bits: u32) -> Self {

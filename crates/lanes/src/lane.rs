@@ -124,6 +124,31 @@ pub(crate) trait Lane: Copy {
         unsafe { Self::broadcast(word) }
     }
 
+    /// Adds `other`, wrapping. In place, as the three below: the compiler takes time that is quadratic in the number of copies of interleaved
+    /// vectors to find that none is needed.
+    #[inline(always)]
+    fn add_in(&mut self, other: &Self) {
+        *self = self.add(*other);
+    }
+
+    /// Takes the exclusive or with `other`.
+    #[inline(always)]
+    fn xor_in(&mut self, other: &Self) {
+        *self = self.xor(*other);
+    }
+
+    /// Rotates right by `bits`.
+    #[inline(always)]
+    fn rotr_in(&mut self, bits: u32) {
+        *self = self.rotr(bits);
+    }
+
+    /// [`fence`](Lane::fence), in place.
+    #[inline(always)]
+    fn fence_in(&mut self) {
+        *self = self.fence();
+    }
+
     /// `self + other`, wrapping.
     fn add(self, other: Self) -> Self;
     /// `self - other`, wrapping.

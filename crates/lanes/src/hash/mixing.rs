@@ -37,34 +37,36 @@ impl Variant for Big {
 /// Mixes two message words into each column or diagonal: the four are written step by step, side by side, because each
 /// step of one waits for the step before (RFC 7693, 3.1).
 macro_rules! mix4 {
-    ($v:ident, $m:ident, $order:expr, $turns:expr, $(($a:literal $b:literal $c:literal $d:literal, $k:literal)),*) => {
-        $($v[$a] = $v[$a].add($m[$order[$k]]);)*
-        $($v[$a] = $v[$a].add($v[$b]);)*
-        $($v[$d] = $v[$d].xor($v[$a]);)*
-        $($v[$d] = $v[$d].rotr($turns[0]);)*
-        $($v[$c] = $v[$c].add($v[$d]);)*
-        $($v[$b] = $v[$b].xor($v[$c]);)*
-        $($v[$b] = $v[$b].rotr($turns[1]).fence();)*
-        $($v[$a] = $v[$a].add($m[$order[$k + 1]]);)*
-        $($v[$a] = $v[$a].add($v[$b]);)*
-        $($v[$d] = $v[$d].xor($v[$a]);)*
-        $($v[$d] = $v[$d].rotr($turns[2]);)*
-        $($v[$c] = $v[$c].add($v[$d]);)*
-        $($v[$b] = $v[$b].xor($v[$c]);)*
-        $($v[$b] = $v[$b].rotr($turns[3]).fence();)*
+    ($m:ident, $order:expr, $turns:expr, $(($a:ident $b:ident $c:ident $d:ident, $k:literal)),*) => {
+        $($a.add_in(&$m[$order[$k]]);)*
+        $($a.add_in($b);)*
+        $($d.xor_in($a);)*
+        $($d.rotr_in($turns[0]);)*
+        $($c.add_in($d);)*
+        $($b.xor_in($c);)*
+        $($b.rotr_in($turns[1]); $b.fence_in();)*
+        $($a.add_in(&$m[$order[$k + 1]]);)*
+        $($a.add_in($b);)*
+        $($d.xor_in($a);)*
+        $($d.rotr_in($turns[2]);)*
+        $($c.add_in($d);)*
+        $($b.xor_in($c);)*
+        $($b.rotr_in($turns[3]); $b.fence_in();)*
     };
 }
 
 /// The first half of a round, which mixes the columns with the first 8 of the message's words in the given order (RFC 7693, 3.2).
 #[inline(always)]
 pub(crate) fn columns<L: Lane>(v: &mut [L; 16], m: &[L; 16], order: &[usize; 16], turns: [u32; 4]) {
-    mix4!(v, m, order, turns, (0 4 8 12, 0), (1 5 9 13, 2), (2 6 10 14, 4), (3 7 11 15, 6));
+    let [v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15] = v;
+    mix4!(m, order, turns, (v0 v4 v8 v12, 0), (v1 v5 v9 v13, 2), (v2 v6 v10 v14, 4), (v3 v7 v11 v15, 6));
 }
 
 /// The other half, which mixes the diagonals with the last 8.
 #[inline(always)]
 pub(crate) fn diagonals<L: Lane>(v: &mut [L; 16], m: &[L; 16], order: &[usize; 16], turns: [u32; 4]) {
-    mix4!(v, m, order, turns, (0 5 10 15, 8), (1 6 11 12, 10), (2 7 8 13, 12), (3 4 9 14, 14));
+    let [v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, v12, v13, v14, v15] = v;
+    mix4!(m, order, turns, (v0 v5 v10 v15, 8), (v1 v6 v11 v12, 10), (v2 v7 v8 v13, 12), (v3 v4 v9 v14, 14));
 }
 
 /// One round.
