@@ -6,8 +6,8 @@ export PATH="$PATH:$HOME/.cargo/bin"
 target=${CARGO_TARGET_DIR:-$PWD/target}
 # The stages lock a file in it before any has made it.
 mkdir -p "$target"
-# Each crate is compiled once here: incremental files would only cost time and disk.
-export CARGO_INCREMENTAL=0
+# Each crate is compiled once here: incremental files would only cost time and disk, and no backtrace is printed.
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false
 # Programs and libraries share the compiled kernels instead of optimizing them once more each, which takes minutes. The speed is the same.
 export CARGO_PROFILE_RELEASE_LTO=off
 
@@ -183,7 +183,6 @@ systems() {
 windows() {
     scripts/need.sh python wine mingw target:x86_64-pc-windows-gnu
     # As the tests, which takes less time: nothing is timed.
-    export CARGO_PROFILE_DEV_DEBUG=false
     cargo build --quiet --package mksum-cli --target x86_64-pc-windows-gnu
     scripts/windows.py "$target/x86_64-pc-windows-gnu/debug/mksum.exe"
     bindings/c/tests/windows.sh "$target/c-windows"
