@@ -8,7 +8,7 @@ rm -rf "$folder"
 make --no-print-directory install PROFILE=dev TARGET=x86_64-pc-windows-gnu PREFIX="$folder/usr" >/dev/null
 cp "$folder/usr/bin/mksum.dll" "$folder/"
 # The DLL exports exactly the functions of the headers.
-functions() { cat include/*.h | x86_64-w64-mingw32-gcc -E -P - | grep -v '^typedef' | grep -o '\<\(mksum\|hashtree\)_[a-z_0-9]*(' | tr -d '(' | sort; }
+functions() { cat include/mksum.h include/hashtree.h | x86_64-w64-mingw32-gcc -E -P -Iinclude - | grep -v '^typedef' | grep -o '\<\(mksum\|hashtree\)_[a-z_0-9]*(' | tr -d '(' | sort; }
 exports() { x86_64-w64-mingw32-objdump -p "$folder/mksum.dll" | sed -n '/Ordinal\/Name Pointer/,$ s/^\s*\[.*\] \(+base\[.*\] [0-9a-f]* \)\?\([a-z_0-9]*\)$/\2/p' | sort; }
 diff <(functions) <(exports) || fail "the headers and mksum.dll have different functions"
 
