@@ -525,10 +525,10 @@ def xet_written(digest):
 
 def xet_leaves(data):
     """Splits data after each byte at which the gear hash of the last 64 bytes is below 2^48, or a leaf is full."""
-    leaves, start, state = [], 0, 0
+    leaves, start, state, least, most = [], 0, 0, 8 * KiB, 128 * KiB
     for end, byte in enumerate(data, 1):
         state = (state * 2 + GEAR[byte]) % 2**64  # 64 bytes later, a word is shifted out
-        if end - start == 128 * KiB or (end - start >= 8 * KiB and state < 2**48):
+        if (state < 2**48 and end - start >= least) or end - start == most:
             leaves.append(data[start:end])
             start = end
     return leaves + [data[start:]] * (start < len(data))
