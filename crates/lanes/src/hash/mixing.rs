@@ -38,6 +38,10 @@ impl Variant for Big {
 /// step of one waits for the step before (RFC 7693, 3.1).
 macro_rules! mix4 {
     ($m:ident, $order:expr, $turns:expr, $(($a:ident $b:ident $c:ident $d:ident, $k:literal)),*) => {
+        mix4!(@half $m, $order, [$turns[0], $turns[1]], $(($a $b $c $d, $k)),*);
+        mix4!(@half $m, $order, [$turns[2], $turns[3]], $(($a $b $c $d, $k + 1)),*);
+    };
+    (@half $m:ident, $order:expr, $turns:expr, $(($a:ident $b:ident $c:ident $d:ident, $k:expr)),*) => {
         $($a.add_in(&$m[$order[$k]]);)*
         $($a.add_in($b);)*
         $($d.xor_in($a);)*
@@ -45,13 +49,6 @@ macro_rules! mix4 {
         $($c.add_in($d);)*
         $($b.xor_in($c);)*
         $($b.rotr_in($turns[1]); $b.fence_in();)*
-        $($a.add_in(&$m[$order[$k + 1]]);)*
-        $($a.add_in($b);)*
-        $($d.xor_in($a);)*
-        $($d.rotr_in($turns[2]);)*
-        $($c.add_in($d);)*
-        $($b.xor_in($c);)*
-        $($b.rotr_in($turns[3]); $b.fence_in();)*
     };
 }
 
