@@ -4,8 +4,6 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:$HOME/.cargo/bin"
 target=${CARGO_TARGET_DIR:-$PWD/target}
-# The stages lock a file in it before any has made it.
-mkdir -p "$target"
 # Each crate is compiled once here: incremental files would only cost time and disk, and no backtrace is printed.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false
 # Programs and libraries share the compiled kernels instead of optimizing them once more each, which takes minutes. The speed is the same.

@@ -28,7 +28,7 @@ def pattern(name: str, length: int) -> bytes:
     """The input of a row of vectors. Each byte is made once: shorter inputs of a name are the beginnings of longer ones."""
     more, made = _INPUTS[name]
     made += bytes(itertools.islice(more, max(0, length - len(made))))
-    return bytes(memoryview(made)[:length])
+    return bytes(made[:length])
 
 
 def noise(length: int, seed: int = 0) -> bytes:
