@@ -84,6 +84,8 @@ def changing(folder, at, change):
             self.send_response(206)
             self.send_header("Content-Length", str(end + 1 - start))
             self.send_header("Content-Range", f"bytes {start}-{end}/{len(content)}")
+            # Without it, a second range is refused when the first has come, and no third one asked for.
+            self.send_header("ETag", '"one"')
             self.end_headers()
             if self.command == "GET":
                 with lock:
