@@ -30,7 +30,7 @@ test("Firefox shows the pages", () =>
         await page.goto(`${site}figures/files/index.html`);
         await page.focus(".plot");
         await page.keyboard.press("ArrowDown");
-        assert.match(await page.$eval("figure .unseen", (one) => one.textContent), /^.+: [\d.]+ GB\/s \([\d.]+ to [\d.]+\)$/);
+        assert.match(await page.$eval("figure .unseen", (one) => one.textContent), /^.+: [\d,]+ MB\/s \([\d,]+ to [\d,]+\)$/);
 
         await page.evaluate(async () => {
             await navigator.serviceWorker.ready;
