@@ -17,8 +17,11 @@ fn every_hash() {
             let (prefix, messages) = (&memory[..prefix], Messages::strided(&memory, len, stride, count));
             let mut whole = vec![0; count * hash.size()];
             digests(hash, prefix, messages, &mut whole);
-            for (message, digest) in messages.iter().zip(whole.chunks(hash.size())) {
-                assert_eq!(digest, reference(hash, &[prefix, message]), "{} of {len} bytes", hash.name());
+            // On other machines the tests without Miri compare them, and the definitions take as long here as what is tested.
+            if cfg!(target_endian = "big") {
+                for (message, digest) in messages.iter().zip(whole.chunks(hash.size())) {
+                    assert_eq!(digest, reference(hash, &[prefix, message]), "{} of {len} bytes", hash.name());
+                }
             }
             let mut streams = Streams::new(hash, prefix, count);
             let cut = len / 3;
