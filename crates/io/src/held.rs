@@ -84,12 +84,12 @@ impl<'a> HeldFile<'a> {
         self.reader_by(Ending::OpenFile, options)
     }
 
-    /// Returns a reader of the same open file, to which its path must lead as long as it is read.
+    /// Returns a reader of the same open file through the page cache, to which its path must lead as long as it is read.
     ///
     /// # Errors
     /// If it has no fixed length.
     pub fn reader_at_path(&self, options: &Options) -> Result<File, Error> {
-        self.reader_by(Ending::Path, options)
+        self.reader_by(Ending::Path, &options.through_cache())
     }
 
     fn reader_by(&self, ending: Ending, options: &Options) -> Result<File, Error> {

@@ -141,12 +141,12 @@ impl File {
         File::open_ahead(input.into(), part, Ahead::Yes, options)
     }
 
-    /// Opens a file to be read at any offset: of an object, only the bytes that are asked for are fetched.
+    /// Opens a file to be read at any offset, through the page cache: of an object, only the bytes that are asked for are fetched.
     ///
     /// # Errors
     /// As [`File::open`].
     pub(crate) fn open_at_random(input: Input, options: &Options) -> Result<File, Error> {
-        File::open_ahead(input, 0..1, Ahead::No, options)
+        File::open_ahead(input, 0..1, Ahead::No, &options.through_cache())
     }
 
     fn open_ahead(input: Input, part: Range<u64>, ahead: Ahead, options: &Options) -> Result<File, Error> {

@@ -45,6 +45,11 @@ impl Options {
             pipes: true,
         }
     }
+
+    /// These options, to read files through the page cache, so that the kernel reads them ahead and the next reader finds them there.
+    pub fn through_cache(&self) -> Options {
+        Options { mode: Mode::Buffered, ..self.clone() }
+    }
 }
 
 /// The number of threads that this process may use. The system is asked once, since its answer takes as long as a small file.

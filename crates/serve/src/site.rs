@@ -7,7 +7,7 @@ use crate::index::Item;
 use crate::reading::{Reading, Verifying};
 use hyper::StatusCode;
 use mksum_io::outboard::{EXTENSION, beside};
-use mksum_io::{Error, Input, Mode, Options, Url, path_from_bytes};
+use mksum_io::{Error, Input, Options, Url, path_from_bytes};
 use mksum_sums::expected::Expected;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -58,8 +58,7 @@ impl Site {
         cache: Option<LeafCache>,
         options: &Options,
     ) -> Result<Site, (Input, String)> {
-        // The page cache is what makes the next request for the same bytes fast.
-        let options = Options { mode: Mode::Buffered, ..options.clone() };
+        let options = options.through_cache();
         let verified = match verification {
             Verification::None => None,
             Verification::Outboards => Some(None),
