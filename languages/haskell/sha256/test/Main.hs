@@ -3,6 +3,7 @@ module Main (main) where
 
 import qualified Crypto.SHA256 as SHA256
 import Crypto.SHA256.Block (finish, start, withScratch, writeDigest)
+import Data.Bits (complementBit, xor)
 import qualified Data.ByteString as B
 import qualified Data.ByteString.Char8 as C
 import qualified Data.ByteString.Internal as Internal
@@ -11,12 +12,19 @@ import qualified Data.ByteString.Unsafe as Unsafe
 import Data.Char (digitToInt)
 import qualified Data.List as List
 import Foreign.Ptr (castPtr)
+import System.Environment (lookupEnv)
 import Test.Tasty (TestTree, defaultMain, testGroup)
-import Test.Tasty.HUnit (assertEqual, testCase, (@?=))
+import Test.Tasty.HUnit (assertBool, assertEqual, testCase, (@?=))
 import Test.Tasty.QuickCheck (Gen, choose, forAll, listOf, testProperty, vectorOf, (===))
 
 main :: IO ()
-main = defaultMain $ testGroup "sha256" [monteCarlo, borders, properties]
+main = do
+  wycheproof <- lookupEnv "WYCHEPROOF_HMAC" >>= traverse readFile
+  defaultMain $ testGroup "sha256" [monteCarlo, borders, macs (filter ((== "sha256") . head) . map columns . lines <$> wycheproof), properties]
+  where
+    columns line = case break (== '\t') line of
+      (column, _ : rest) -> column : columns rest
+      (column, []) -> [column]
 
 -- | The Monte Carlo test of NIST's CAVP (SHAVS, section 6.4): 100 values, each the last of 1,000 digests, each of the three before it.
 -- The last value has all others in it.
@@ -29,8 +37,13 @@ monteCarlo =
     value seed = chain (1000 :: Int) seed seed seed
     chain 0 _ _ z = z
     chain n x y z = chain (n - 1) y z (SHA256.hash (B.concat [x, y, z]))
-    unhex (a : b : rest) = B.cons (fromIntegral (16 * digitToInt a + digitToInt b)) (unhex rest)
-    unhex _ = B.empty
+
+unhex :: String -> B.ByteString
+unhex = B.pack . bytesOf
+  where
+    bytesOf (a : b : rest) = fromIntegral (16 * digitToInt a + digitToInt b) : bytesOf rest
+    bytesOf [] = []
+    bytesOf odd' = error ("half a byte: " ++ odd')
 
 -- | Where the padding goes from one block to two, and where a block begins. The expected value is one digest over
 -- the digests of all lengths, as Python's hashlib computes it:
@@ -82,6 +95,51 @@ ramp n = fst (B.unfoldrN n (\i -> Just (fromIntegral (i `mod` 251), i + 1)) (0 :
 pieces :: [B.ByteString] -> B.ByteString
 pieces = SHA256.finalize . List.foldl' SHA256.update SHA256.init
 
+-- | With the cases of Wycheproof, if there are any: hash, number, result, key, message and code.
+macs :: Maybe [[String]] -> TestTree
+macs wycheproof =
+  testGroup
+    "HMAC"
+    [ testCase "RFC 4231, cases 1 to 4, 6 and 7" $ mapM_ both rfc4231,
+      testCase "RFC 4231, case 5: 128 bits" $ do
+        let SHA256.MAC code = SHA256.hmac (B.replicate 20 0x0c) (C.pack "Test With Truncation")
+        SHA256.hex (B.take 16 code) @?= "a3b6167473100ee06e0c796c2955552b",
+      case wycheproof of
+        Nothing -> testCase "Wycheproof: NOT RUN, WYCHEPROOF_HMAC names no file" (pure ())
+        Just cases -> testCase "Wycheproof, 66 cases" $ do
+          length cases @?= 66
+          mapM_ wycheproofCase cases,
+      testCase "a key of 65 bytes is its hash, one of 64 is not" $ do
+        SHA256.hmac (ramp 65) (ramp 5) @?= SHA256.hmac (SHA256.hash (ramp 65)) (ramp 5)
+        assertBool "64" (SHA256.hmac (ramp 64) (ramp 5) /= SHA256.hmac (SHA256.hash (ramp 64)) (ramp 5)),
+      testCase "codes that differ in any one bit, or in length, are not equal" $ do
+        let code = SHA256.hash B.empty
+            flipped i = B.pack [if k == i `div` 8 then complementBit b (i `mod` 8) else b | (k, b) <- zip [0 ..] (B.unpack code)]
+        SHA256.MAC code @?= SHA256.MAC (B.copy code)
+        sequence_ [assertBool (show i) (SHA256.MAC code /= SHA256.MAC (flipped i)) | i <- [0 .. 255 :: Int]]
+        sequence_ [assertBool (show n) (SHA256.MAC code /= SHA256.MAC (B.take n code)) | n <- [0 .. 31]]
+    ]
+  where
+    both (key, message, code) = do
+      SHA256.hmac key message @?= SHA256.MAC (unhex code)
+      SHA256.hmacLazy key (L.fromChunks [B.take 3 message, B.drop 3 message]) @?= SHA256.MAC (unhex code)
+    -- Half of the codes are the first 128 bits.
+    wycheproofCase [_, _, "valid", key, message, code] = do
+      let SHA256.MAC whole = SHA256.hmac (unhex key) (unhex message)
+      SHA256.hex (B.take (length code `div` 2) whole) @?= code
+    wycheproofCase row = fail ("not a case: " ++ show row)
+    rfc4231 =
+      [ (B.replicate 20 0x0b, C.pack "Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
+        (C.pack "Jefe", C.pack "what do ya want for nothing?", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+        (B.replicate 20 0xaa, B.replicate 50 0xdd, "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"),
+        (B.pack [1 .. 25], B.replicate 50 0xcd, "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"),
+        (B.replicate 131 0xaa, C.pack "Test Using Larger Than Block-Size Key - Hash Key First", "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"),
+        (B.replicate 131 0xaa, C.pack longer, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2")
+      ]
+    longer =
+      "This is a test using a larger than block-size key and a larger than block-size data. "
+        ++ "The key needs to be hashed before being used by the HMAC algorithm."
+
 properties :: TestTree
 properties =
   testGroup
@@ -89,7 +147,14 @@ properties =
     [ testProperty "any split has the digest of the whole" $
         forAll chunks $ \cs -> pieces cs === SHA256.hash (B.concat cs),
       testProperty "lazy = strict" $
-        forAll chunks $ \cs -> SHA256.hashLazy (L.fromChunks cs) === SHA256.hash (B.concat cs)
+        forAll chunks $ \cs -> SHA256.hashLazy (L.fromChunks cs) === SHA256.hash (B.concat cs),
+      testProperty "lazy HMAC = strict HMAC" $
+        forAll bytes $ \key -> forAll chunks $ \cs -> SHA256.hmacLazy key (L.fromChunks cs) === SHA256.hmac key (B.concat cs),
+      testProperty "HMAC is H(K ^ opad, H(K ^ ipad, text))" $
+        forAll bytes $ \key -> forAll bytes $ \text ->
+          let k = if B.length key > 64 then SHA256.hash key else key
+              pad b = B.map (xor b) (k <> B.replicate (64 - B.length k) 0)
+           in SHA256.hmac key text === SHA256.MAC (SHA256.hash (pad 0x5c <> SHA256.hash (pad 0x36 <> text)))
     ]
 
 bytes :: Gen B.ByteString

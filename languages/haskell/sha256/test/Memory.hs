@@ -28,9 +28,12 @@ main = do
   putStrLn ("4000 contexts of ten bytes: " ++ show kept ++ " bytes alive")
   small <- mapM (evaluate . bytesOf) [64, 65]
   large <- mapM (evaluate . bytesOf) [1048576, 1048577]
+  key <- evaluate (B.replicate 32 1)
   costs <- mapM (allocation SHA256.hash) (small ++ large)
+  macCosts <- mapM (allocation ((\(SHA256.MAC code) -> code) . SHA256.hmac key)) (small ++ large)
   putStrLn ("hash of 64, 65, 1048576 and 1048577 bytes: " ++ show costs ++ " bytes allocated")
-  unless (live < 200000 && kept < 8000000 && ends == 4000 && constant costs) $ putStrLn "too much" >> exitFailure
+  putStrLn ("hmac of the same: " ++ show macCosts ++ " bytes allocated")
+  unless (live < 200000 && kept < 8000000 && ends == 4000 && constant costs && constant macCosts) $ putStrLn "too much" >> exitFailure
   where
     bytesOf n = B.replicate n 7
     constant counts = maximum counts - minimum counts < 256 && minimum counts > 32 && maximum counts < 4096

@@ -3,10 +3,10 @@
 
 -- |
 -- Module      : Crypto.SHA256
--- Description : SHA-256 in plain Haskell
+-- Description : SHA-256 and HMAC-SHA256 in plain Haskell
 -- License     : MIT OR Apache-2.0
 --
--- SHA-256 (RFC 6234, FIPS 180-4) without C and without foreign calls of its own.
+-- SHA-256 (RFC 6234, FIPS 180-4) and HMAC-SHA256 (RFC 2104) without C and without foreign calls of its own.
 --
 -- Made for qualified import:
 --
@@ -17,7 +17,8 @@
 -- >>> SHA256.hex (SHA256.hash "abc")
 -- "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 --
--- The functions are pure and use memory that does not grow with their arguments.
+-- The functions are pure, run in time that depends only on the lengths of their arguments, and use memory that
+-- does not grow with them.
 module Crypto.SHA256
   ( -- * Hash of a message
     hash,
@@ -29,13 +30,18 @@ module Crypto.SHA256
     update,
     finalize,
 
+    -- * Message authentication
+    MAC (..),
+    hmac,
+    hmacLazy,
+
     -- * Output
     hex,
   )
 where
 
 import Crypto.SHA256.Block
-import Data.Bits (unsafeShiftR, (.&.))
+import Data.Bits (unsafeShiftR, xor, (.&.), (.|.))
 import qualified Data.ByteString as B
 import qualified Data.ByteString.Builder as Builder
 import qualified Data.ByteString.Char8 as Char8
@@ -43,6 +49,7 @@ import qualified Data.ByteString.Internal as Internal
 import qualified Data.ByteString.Lazy as L
 import qualified Data.ByteString.Lazy.Internal as L (ByteString (..))
 import qualified Data.ByteString.Unsafe as Unsafe
+import qualified Data.List as List
 import Data.Word (Word64, Word8)
 import Foreign.Ptr (Ptr, castPtr)
 import System.IO.Unsafe (unsafeDupablePerformIO)
@@ -130,6 +137,50 @@ finalize (Context chaining pending total) = digest $ \mem out ->
     resume mem c
     finish mem p len total
     writeDigest mem out
+
+----------------------------------------------------------------------------------------------------------------
+-- HMAC
+
+-- | A message authentication code: the 32 bytes that 'hmac' returns, or the bytes that somebody sent and that are to be
+-- compared with them.
+--
+-- '==' takes the same time wherever the codes differ, so an attacker learns nothing from it. Compare codes only
+-- in this type, never as ByteStrings. Lengths are not secret: codes of different length differ at once.
+--
+-- >>> hmac "key" "message" == MAC (B.replicate 32 0)
+-- False
+newtype MAC = MAC B.ByteString
+
+instance Eq MAC where
+  MAC a == MAC b =
+    B.length a == B.length b && List.foldl' (.|.) 0 (B.zipWith xor a b) == 0
+
+-- | In hexadecimal.
+instance Show MAC where
+  showsPrec d (MAC code) = showParen (d > 10) $ showString "MAC " . shows (hex code)
+
+-- | HMAC-SHA256 of a key and a message (RFC 2104, section 2; RFC 6234, section 8).
+--
+-- A key longer than the block of 64 bytes is hashed first (RFC 2104, section 3), so such a key and its hash
+-- are the same key. Keys should have 32 bytes of entropy.
+--
+-- >>> hmac "Jefe" "what do ya want for nothing?"
+-- MAC "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+hmac :: B.ByteString -> B.ByteString -> MAC
+hmac key message = authenticated key (`update` message)
+
+-- | The same of a message that is read as it is needed.
+--
+-- prop> \k m -> hmacLazy (B.pack k) (L.pack m) == hmac (B.pack k) (B.pack m)
+hmacLazy :: B.ByteString -> L.ByteString -> MAC
+hmacLazy key message = authenticated key (`updateLazy` message)
+
+-- | H(K XOR opad, H(K XOR ipad, text)), where the function adds the text.
+authenticated :: B.ByteString -> (Context -> Context) -> MAC
+authenticated key addText = MAC (finalize (begun 0x5c `update` finalize (addText (begun 0x36))))
+  where
+    begun pad = init `update` B.map (xor pad) (short <> B.replicate (64 - B.length short) 0)
+    short = if B.length key > 64 then hash key else key
 
 ----------------------------------------------------------------------------------------------------------------
 
