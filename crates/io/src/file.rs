@@ -4,7 +4,7 @@ use crate::buffer::{Buffer, with_buffer};
 use crate::entries::Facts;
 use crate::error::reason;
 use crate::permits::Permits;
-use crate::platform::{Stamp, is_descriptor, is_rotating, is_sparse};
+use crate::platform::{Stamp, advise_soon, is_descriptor, is_rotating, is_sparse};
 use crate::reader::{Medium, Reader};
 use crate::{Error, Input, Mode, Object, Options, Refusal};
 use mksum::outboard::Identity;
@@ -269,6 +269,13 @@ impl File {
         };
         // What is much is not kept for the thread's next read.
         if len <= Self::LARGEST { with_buffer(read) } else { read(&mut Buffer::default()) }
+    }
+
+    /// Has the system begin to read a part that will be wanted soon, if it is a file of this machine. An empty part is none.
+    pub(crate) fn begin_to_read(&self, part: Range<u64>) {
+        if let Some(file) = self.reader.medium.disk().filter(|_| !part.is_empty()) {
+            advise_soon(file, self.reader.base + part.start, part.end - part.start);
+        }
     }
 
     /// Checks that `other` is the same file with the same length, opened later.

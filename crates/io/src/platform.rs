@@ -635,6 +635,11 @@ mod linux {
         let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Random);
     }
 
+    /// Tells the kernel to begin to read these bytes.
+    pub(crate) fn advise_soon(file: &File, start: u64, len: u64) {
+        let _ = rustix::fs::fadvise(file, start, std::num::NonZero::new(len), rustix::fs::Advice::WillNeed);
+    }
+
     /// Tells the kernel that these bytes are not needed again.
     pub(crate) fn advise_done(file: &File, start: u64, len: u64) {
         let _ = rustix::fs::fadvise(file, start, std::num::NonZero::new(len), rustix::fs::Advice::DontNeed);
@@ -726,6 +731,8 @@ mod other {
     pub(crate) fn evict(_: &File) {}
 
     pub(crate) fn advise_random(_: &File) {}
+
+    pub(crate) fn advise_soon(_: &File, _: u64, _: u64) {}
 
     pub(crate) fn advise_done(_: &File, _: u64, _: u64) {}
 

@@ -42,8 +42,7 @@ impl<V: Borrow<Verified>> VerifiedReader<V> {
     /// # Errors
     /// As [`Verified::read_at`].
     pub fn read_next(&mut self, out: &mut [u8]) -> Result<usize, crate::Error> {
-        let ahead = self.run.min(Verified::AHEAD).saturating_sub(out.len() as u64);
-        let count = self.verified.borrow().read_ahead(self.at, out, ahead)?;
+        let count = self.verified.borrow().read_on(self.at, out, self.run)?;
         self.advance(count);
         Ok(count)
     }

@@ -120,7 +120,7 @@ impl Verified {
     /// If a byte cannot be verified: [`Error::Unit`] names the leftmost damaged unit, and what was expected and found. Then all of `out` is
     /// either verified, or as it was, or zero.
     pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize, Error> {
-        self.read_ahead(offset, out, 0)
+        self.read_on(offset, out, 0)
     }
 
     /// As [`Verified::read_at`], in the calling thread alone: for callers that read in several threads at once.
@@ -148,23 +148,29 @@ impl Verified {
         (threads, (bytes / threads as u64).clamp(Self::SHARE, Self::GROUP))
     }
 
-    /// As [`Verified::read_at`]; if a unit had to be verified for it, so are the `ahead` bytes after it, in parallel.
-    pub(super) fn read_ahead(&self, offset: u64, out: &mut [u8], ahead: u64) -> Result<usize, Error> {
-        self.read(offset, out, ahead, self.source.file().options().threads)
+    /// As [`Verified::read_at`], after a `run` of bytes that were read in order before it: as many more will be wanted.
+    ///
+    /// If a unit had to be verified for it, so are those of the bytes after it, in parallel, up to [`Verified::AHEAD`] bytes from `offset`
+    /// on; and the system begins to read as many after those that are verified.
+    pub(super) fn read_on(&self, offset: u64, out: &mut [u8], run: u64) -> Result<usize, Error> {
+        self.read(offset, out, run, self.source.file().options().threads)
     }
 
-    fn read(&self, offset: u64, out: &mut [u8], ahead: u64, threads: usize) -> Result<usize, Error> {
+    fn read(&self, offset: u64, out: &mut [u8], run: u64, threads: usize) -> Result<usize, Error> {
         let count = self.len().saturating_sub(offset).min(out.len() as u64) as usize;
         let out = &mut out[..count];
         if out.is_empty() || self.copy_kept(offset, out) {
             return Ok(count);
         }
-        let bytes = (count as u64).saturating_add(ahead);
+        let run = run.min(Self::AHEAD);
+        let bytes = run.max(count as u64);
         let (threads, group) = self.shares(bytes, threads);
-        let mut jobs = Jobs { verified: self, at: offset, rest: out, end: offset.saturating_add(bytes), group };
+        let end = offset.saturating_add(bytes);
+        let mut jobs = Jobs { verified: self, at: offset, rest: out, end, group };
         // Without one, all that is wanted was kept: nothing is read ahead, and no thread begun.
         let Some(first) = jobs.next_wanted() else { return Ok(count) };
-        let (jobs, work) = (iter::once(first).chain(jobs), |(): &mut (), job| self.work(job));
+        let soon = end.saturating_add(run);
+        let (jobs, work) = (iter::once(first).chain(jobs), |(): &mut (), job| self.work_before(soon, job));
         let awaited = ordered(
             threads,
             2 * threads,
@@ -207,6 +213,17 @@ impl Verified {
     pub(super) fn copy_kept(&self, offset: u64, out: &mut [u8]) -> bool {
         let kept = self.unit_over(offset).and_then(|unit| self.part(unit, offset, out.len()));
         kept.as_deref().inspect(|kept| out.copy_from_slice(kept)).is_some()
+    }
+
+    /// As [`Verified::work`]; before that, the system begins to read what is wanted [`Verified::AHEAD`] bytes later, up to `soon`, so that
+    /// the disk is read while others hash.
+    fn work_before<'a>(&self, soon: u64, job: Job<'a>) -> Result<Option<Wanted<'a>>, Error> {
+        if let Job::Whole(units, ..) | Job::Ahead(units, _) = &job
+            && let (Some(first), Some(last)) = (units.first(), units.last())
+        {
+            self.source.file().begin_to_read(first.start + Self::AHEAD..soon.min(last.end() + Self::AHEAD));
+        }
+        self.work(job)
     }
 
     /// Verifies the units of a job. Returns what is left to be waited for.
