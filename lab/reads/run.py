@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures verified reads on this machine alone: `mksum.open`, `mksum serve` and `mksum mount`, each beside peers.
 
-    run.py MKSUM [--size BYTES] [--rounds N] [--folder DIR] [--disk DIR] [CASE ...]
+    run.py MKSUM [--size BYTES] [--rounds N] [--folder DIR] [--disk DIR] [--format FORMAT] [CASE ...]
 
 Cases, all of them by default; the figures of each are compared with its bar, and the last lines say which bars are met:
 
@@ -17,7 +17,7 @@ mount   SIZE bytes in order, by dd in blocks of 1 MiB, through `mksum mount`, be
         through (both in user space, with the pages of the mounted file dropped before each run), and beside the plain file.
         Bar: at least 0.85 of bindfs's rate.
 
-DIR is in memory, so that no disk decides. The file has the default format, rfc6962:sha256:64KiB.
+DIR is in memory, so that no disk decides. The default of FORMAT is that of mksum, rfc6962:sha256:64KiB.
 """
 
 import contextlib
@@ -115,7 +115,8 @@ class Bench:
                 left -= target.write(source.read(min(left, 16 << 20)))
             target.flush()
             os.fsync(target.fileno())
-        return file, f"rfc6962:sha256:64KiB:{output([self.chosen.mksum, 'keep', file]).split()[-1]}"
+        kept = output([self.chosen.mksum, "keep", "-f", self.chosen.format, file])
+        return file, f"{self.chosen.format}:{kept.split()[-1]}"
 
     def bar(self, words, figure, limit, at_least=True):
         self.bars.append(judged(words, figure, limit, "times", at_least))
@@ -129,7 +130,7 @@ class Bench:
         return [sys.executable, "-c", READ % self.chosen.size, str(file), root]
 
     def open(self):
-        commands = {"mksum FILE": [self.chosen.mksum, str(self.file)],
+        commands = {"mksum FILE": [self.chosen.mksum, "-f", self.chosen.format, str(self.file)],
                     "mksum.open": self.reader(self.file, self.root), "open, not verified": self.reader(self.file)}
         wall = self.timed("open", commands)
         self.bar("open: rate of mksum.open, against mksum FILE", wall["mksum FILE"] / wall["mksum.open"], 0.85)
@@ -199,6 +200,7 @@ class Bench:
 def main():
     options = Options(__doc__, ["open", "cold", "tensors", "serve", "mount"], rounds=5)
     options.add_argument("--disk", default=".", help="a folder on a disk, for the case cold [.]")
+    options.add_argument("--format", default="rfc6962:sha256:64KiB")
     chosen = options.chosen(("nginx", "curl", "bindfs"), "nginx-light curl bindfs", copies=1)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(dir=chosen.folder) as place:

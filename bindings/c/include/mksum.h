@@ -449,7 +449,8 @@ uint64_t mksum_verified_length(const mksum_verified *verified);
 /* Reads the bytes from `offset` on into `buffer`, as many as the `room` bytes that it has, fewer only at the end of the file, and writes
  * their number to `*len`: 0 behind the end. The bytes are the ones that were hashed; they are not read again after that. Each unit of the
  * outboard that has one of them is read and hashed as a whole, or taken from the up to 32 MiB of verified units that are kept in memory;
- * long reads are hashed on all cores. Any number of threads may read one file at once.
+ * long reads are hashed on all cores. Any number of threads may read one file at once, each into a buffer that no other thread uses before
+ * the call returns: bytes are verified where they lie.
  *
  * MKSUM_DAMAGED if a unit is damaged and no replica has it: mksum_error() has the path, the range, and the digests that were expected and
  * found. MKSUM_BAD_OUTBOARD if its digests do not lead up to the root. MKSUM_READ_FAILED if the file cannot be read, or has another length

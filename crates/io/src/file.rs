@@ -1,6 +1,6 @@
 //! A file that can be read at any offset, as a source of subtrees.
 
-use crate::buffer::{Buffer, with_buffer};
+use crate::buffer::with_buffer;
 use crate::entries::Facts;
 use crate::error::reason;
 use crate::permits::Permits;
@@ -250,25 +250,6 @@ impl File {
     pub(crate) fn fill_now(&self, start: u64, out: &mut [u8]) -> Result<(), Error> {
         self.reader.read_through(start, out)?;
         self.check(Times::Any)
-    }
-
-    /// Reads `len` bytes at `start` through the page cache, and hands them to `then` as messages, which lie in this thread's memory.
-    ///
-    /// # Errors
-    /// If a read fails, or the file has another length than when it was opened, or its path leads to another one.
-    pub(crate) fn with_messages<R>(
-        &self,
-        (start, len): (u64, u64),
-        message: u64,
-        then: impl FnOnce(Messages<'_>) -> R,
-    ) -> Result<R, Error> {
-        let read = |buffer: &mut Buffer| {
-            let (messages, _) = self.reader.read_messages(start, len as usize, message as usize, buffer)?;
-            self.check(Times::Any)?;
-            Ok(then(messages))
-        };
-        // What is much is not kept for the thread's next read.
-        if len <= Self::LARGEST { with_buffer(read) } else { read(&mut Buffer::default()) }
     }
 
     /// Has the system begin to read a part that will be wanted soon, if it is a file of this machine. An empty part is none.

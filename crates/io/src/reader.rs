@@ -142,7 +142,11 @@ impl Reader {
     pub fn read<'a>(&self, start: u64, len: usize, message: usize, buffer: &'a mut Buffer) -> Result<Read<'a>, Error> {
         let start = self.base + start;
         self.begin(len)?;
-        let (count, stride) = Self::places(len, message);
+        let count = len / message;
+        let stride = match message {
+            Self::SKEWED.. if count > 1 && count < Self::SLICES => message + Self::SKEW,
+            _ => message,
+        };
         let memory = &mut buffer.at_least(count * stride + message)[..count * stride + len % message];
         let cached = self.cached(start, &mut Self::slices(memory, message, stride, 0))?;
         let cached = match cached {
@@ -154,38 +158,6 @@ impl Reader {
             }
             cached => cached.unwrap_or(0),
         };
-        self.read_rest(start, cached, (len, message), buffer)
-    }
-
-    /// As [`Reader::read`], through the page cache.
-    pub fn read_messages<'a>(
-        &self,
-        start: u64,
-        len: usize,
-        message: usize,
-        buffer: &'a mut Buffer,
-    ) -> Result<Read<'a>, Error> {
-        self.begin(len)?;
-        self.read_rest(self.base + start, 0, (len, message), buffer)
-    }
-
-    /// How many messages `len` bytes have, and how far apart they are put in memory.
-    fn places(len: usize, message: usize) -> (usize, usize) {
-        match (len / message, message) {
-            (count @ 2..Self::SLICES, Self::SKEWED..) => (count, message + Self::SKEW),
-            (count, _) => (count, message),
-        }
-    }
-
-    /// Reads the bytes from offset `start` of the file on, but for the first `cached`, as messages into a buffer.
-    fn read_rest<'a>(
-        &self,
-        start: u64,
-        cached: usize,
-        (len, message): (usize, usize),
-        buffer: &'a mut Buffer,
-    ) -> Result<Read<'a>, Error> {
-        let (count, stride) = Self::places(len, message);
         let memory = &mut buffer.at_least(count * stride + message)[..count * stride + len % message];
         match &self.medium {
             Medium::Disk(file) => self.fill(start, cached, len, |done| {

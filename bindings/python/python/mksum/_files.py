@@ -98,8 +98,8 @@ class VerifiedFile(io.BufferedIOBase):
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         """Fills a contiguous buffer of any item type with the next bytes.
 
-        Only verified bytes are written to it. An error leaves a buffer of less than 1 MiB as it was; a longer one may have
-        verified bytes, or zeros, in the place of what it had.
+        The bytes are verified where they lie: no other thread may use a buffer of 1 MiB or more before the call returns. An error
+        leaves a shorter buffer as it was; a longer one may have verified bytes, or zeros, in the place of what it had.
 
         Returns:
             The number of bytes: fewer than the buffer has only at the end of the file.

@@ -7,6 +7,7 @@ use crate::outboard::{is_unchanged, restore_time};
 use crate::{DamagedUnit, Error, File, HeldFile, Input, Refusal, Replica, open_replicas};
 use mksum::{Digest, Digests, Messages, Subtree};
 use std::collections::HashSet;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +25,15 @@ pub struct Source {
     replaced: AtomicU64,
     /// The offsets of the units that are in that number: a unit may be read, and read ahead at the same time.
     counted: Mutex<HashSet<u64>>,
+}
+
+/// Bytes that are zero when they are dropped: also after a panic, nobody finds there what was not verified.
+struct Unverified<'a>(&'a mut [u8]);
+
+impl Drop for Unverified<'_> {
+    fn drop(&mut self) {
+        self.0.fill(0);
+    }
 }
 
 impl Source {
@@ -76,14 +86,14 @@ impl Source {
 
     /// Fills `out` with the bytes of `units`, which follow one another; all of them are verified, or `out` is zero.
     pub fn fill(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
-        let filled = match &self.cache {
-            Some(cache) => self.fill_by(&**cache, units, out),
-            None => self.try_fill(units, out),
-        };
-        if filled.is_err() {
-            out.fill(0);
+        let unverified = Unverified(out);
+        match &self.cache {
+            Some(cache) => self.fill_by(&**cache, units, unverified.0)?,
+            None => self.try_fill(units, unverified.0)?,
         }
-        filled
+        // All of it is verified.
+        mem::forget(unverified);
+        Ok(())
     }
 
     /// Fills `out` from a cache, and with what it lacks from the file.
@@ -125,13 +135,9 @@ impl Source {
     }
 
     /// Fills `out` with units that are alike, from the file, and from replicas with what is damaged there.
-    ///
-    /// They are hashed in the thread's own memory, which its caches hold, and copied from there once they were verified.
     fn fill_run(&self, units: &[Subtree], out: &mut [u8]) -> Result<(), Error> {
-        let range = (units[0].start, out.len() as u64);
-        let take = |messages: Messages<'_>| self.take(units, messages, out);
-        match self.file.with_messages(range, self.judge.message(units), take) {
-            Ok(taken) => taken,
+        match self.file.fill_now(units[0].start, out) {
+            Ok(()) => self.verify(units, out),
             Err(error @ Error::Stopped { .. }) => Err(error),
             Err(error) => match units {
                 &[unit] => self.replace(unit, self.judge.trusted(unit)?, out, Err(error)),
@@ -148,20 +154,12 @@ impl Source {
         })
     }
 
-    /// Fills `out` with the bytes of those messages whose units are right, and with what replicas have of the others.
-    fn take(&self, units: &[Subtree], messages: Messages<'_>, mut out: &mut [u8]) -> Result<(), Error> {
-        let digests = self.digests(units, messages)?;
+    /// Verifies the bytes of units that are alike, and replaces those that are not right by what replicas have.
+    fn verify(&self, units: &[Subtree], mut bytes: &mut [u8]) -> Result<(), Error> {
+        let digests = self.digests(units, Messages::new(bytes, self.judge.message(units) as usize))?;
         let right = self.judge.are_right(units, &digests)?;
-        let len = messages.len().max(1);
-        let mut messages = messages.iter();
         for ((&unit, is_right), found) in units.iter().zip(right).zip(digests.iter()) {
-            let bytes = out.split_off_mut(..unit.len as usize).expect("as many bytes as the units have");
-            for (place, message) in bytes.chunks_mut(len).zip(messages.by_ref()) {
-                // Nobody sees a byte in the caller's memory that is not right.
-                if is_right {
-                    place.copy_from_slice(message);
-                }
-            }
+            let bytes = bytes.split_off_mut(..unit.len as usize).expect("as many bytes as the units have");
             if !is_right {
                 self.replace(unit, self.judge.trusted(unit)?, bytes, Ok(found))?;
             }
