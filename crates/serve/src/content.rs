@@ -100,7 +100,7 @@ impl Content {
             }
             Source::Verified(verified, opened) => {
                 let mut bytes = vec![0; (range.end - range.start) as usize];
-                match verified.read_at(range.start, &mut bytes) {
+                match verified.read_here(range.start, &mut bytes) {
                     Ok(count) => {
                         bytes.truncate(count);
                         Ok(bytes)
