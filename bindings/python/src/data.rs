@@ -106,8 +106,8 @@ impl Room {
             len => {
                 // SAFETY: the exporter guarantees `len` bytes at `buf_ptr`, until the buffer is released, which happens when `self` is
                 // dropped; `extract` has checked that they are contiguous and may be written to. Another thread may use them
-                // meanwhile, which no exporter can rule out (every `readinto` has the same gap). They are only stored to, and nothing
-                // depends on what is in them.
+                // meanwhile, which no exporter can rule out (every `readinto` has the same gap), and which the documentation forbids.
+                // They are stored to and hashed; no length, index or address depends on what is in them.
                 unsafe { slice::from_raw_parts_mut(self.0.buf_ptr().cast(), len) }
             }
         }
