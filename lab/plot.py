@@ -130,10 +130,13 @@ def lines(
     # Formats 0.1, 20, 3,000, 20k and 5M.
     form = "datum.value >= 1e4 ? '.3~s' : datum.value < 1 ? '~g' : datum.value < 100 ? '~r' : ',.0f'"
     spell = f"format(datum.value, {form})"
+    # Lengths are powers of two where their places are chosen.
+    kib = f"datum.value % 1024 == 0 ? datum.value / 1024 + ' KiB' : {spell}"
+    length = f"datum.value % 1048576 == 0 ? datum.value / 1048576 + ' MiB' : {kib}"
     axis_x = altair.Axis(
         title=x,
         **({"values": ticks or decades(across)} if ticks or log[0] else {}),
-        labelExpr=spell,
+        labelExpr=length if ticks and "bytes" in x else spell,
         grid=False,
         titleAnchor="start",
         labelOverlap="greedy",
