@@ -30,7 +30,7 @@ perlcritic --profile .perlcriticrc $sources
 
 # libmksum, if the repository has the means to build it: the same tests, and the contract.
 if command -v cargo >/dev/null || [ -x "$HOME/.cargo/bin/cargo" ]; then
-    (cd ../.. && PATH="$PATH:$HOME/.cargo/bin" cargo build --release --quiet --package mksum-c --no-default-features)
+    (cd ../.. && PATH="$PATH:$HOME/.cargo/bin" cargo build --release --quiet --package mksum-c)
     DIGEST_MERKLE_LIBMKSUM=$(cd ../.. && echo "${CARGO_TARGET_DIR:-$PWD/target}/release/libmksum.so")
     export DIGEST_MERKLE_LIBMKSUM
     [ "$(perl -Iblib/lib -MDigest::Merkle -e 'print Digest::Merkle->new->backend')" = libmksum ]

@@ -3,6 +3,7 @@ use 5.010;
 use strict;
 use warnings;
 
+use File::Temp qw(tempfile);
 use Test::More;
 
 use Digest::Merkle;
@@ -53,6 +54,24 @@ is( Digest::Merkle->new->addfile($handle)->root, Digest::Merkle->new->add($conte
 open my $folder, '<:raw', q{.} or die "a folder: $!\n";
 ok !eval { Digest::Merkle->new->addfile($folder) }, 'addfile of what cannot be read';
 like $@, qr/Read failed/, 'says so';
+
+my $long = pack( 'C*', map { $_ % 251 } 0 .. 65_534 ) x 5;
+my ( $file, $path ) = tempfile( UNLINK => 1 );
+binmode $file;
+print {$file} $long;
+close $file or die "$path: $!\n";
+for my $segment ( 64, 1000, 65_536, 100_000, 20_000_000 ) {
+    for my $format (qw(plain rfc6962)) {
+        my $tree = Digest::Merkle->new( segment => $segment, format => $format )->add('x');
+        is $tree->root_of_file($path), $tree->new( segment => $segment, format => $format )->add($long)->root,
+            "root_of_file in segments of $segment, $format";
+        is $tree->length, 1, 'which leaves the object as it is';
+    }
+    for my $unreadable ( q{.}, "$path.none" ) {
+        ok !eval { Digest::Merkle->new( segment => $segment )->root_of_file($unreadable) }, "root_of_file of $unreadable";
+        like $@, qr/\Q$unreadable\E: /, 'names it';
+    }
+}
 
 is( Digest::Merkle->new->add_bits('0110000101100010')->root, Digest::Merkle->new->add('ab')->root, 'add_bits' );
 ok !eval { Digest::Merkle->new->add("\x{263a}") }, 'a wide character is refused';

@@ -34,6 +34,9 @@ my $BATCH = 65_536;
 my $LIBMKSUM_BATCH = 131_072;
 my $LIBMKSUM_LEAF  = 16_777_216;
 
+# From this length on, the segments of a file are read and hashed side by side by libmksum itself, at 1.3 to 1.5 times the speed.
+my $LIBMKSUM_SIDE_BY_SIDE = 65_536;
+
 my $MAX_SEGMENT = 1_099_511_627_776;
 
 sub new {
@@ -81,6 +84,9 @@ sub hash    { my ($self) = @_; return $self->{hash} }
 sub segment { my ($self) = @_; return $self->{segment} }
 sub length  { my ($self) = @_; return $self->{length} }                           ## no critic (ProhibitBuiltinHomonyms)
 
+# The format as mksum writes it.
+sub _name { my ($self) = @_; return "$self->{format}:$self->{hash}:$self->{segment}" }
+
 sub leaves {
     my ($self) = @_;
     my $rest = $self->{length} % $self->{segment};
@@ -105,14 +111,29 @@ sub add {    ## no critic (RequireArgUnpacking) # a megabyte is not copied befor
 
 sub addfile {
     my ( $self, $handle ) = @_;
+    my $size = $self->{libmksum} ? $LIBMKSUM_BATCH : $BATCH;
     my $piece;
     while (1) {
-        my $n = read $handle, $piece, $BATCH;
+        my $n = read $handle, $piece, $size;
         Carp::croak("Read failed: $!") if !defined $n;
         last                           if $n == 0;
         $self->add($piece);
     }
     return $self;
+}
+
+sub root_of_file {
+    my ( $self, $path ) = @_;
+
+    # Shorter segments are read in order, many at a time; anything but a file is a stream.
+    return Digest::Merkle::Libmksum->root_of_file( $self->_name, $path )
+        if $self->{libmksum} && $self->{segment} >= $LIBMKSUM_SIDE_BY_SIDE && Digest::Merkle::Libmksum->reads_files && -f $path;
+
+    # Without a buffer: what is read at a time is long.
+    open my $handle, '<:unix', $path or Carp::croak("$path: $!");
+    my $tree = $self->clone->reset;
+    eval { $tree->addfile($handle) } or Carp::croak("$path: $!");
+    return $tree->root;
 }
 
 # From here on, bytes are passed by reference and not copied.
@@ -139,8 +160,7 @@ sub _add_batch {
     if ( $self->{libmksum} ) {
 
         # A batch is a perfect subtree, and the root of its bytes alone is its digest.
-        my $name = "$self->{format}:$self->{hash}:$self->{segment}";
-        $self->_carry( $self->{height}, Digest::Merkle::Libmksum->root( $name, $bytes, $at, $self->{batch} ) );
+        $self->_carry( $self->{height}, Digest::Merkle::Libmksum->root( $self->_name, $bytes, $at, $self->{batch} ) );
         return;
     }
     my $level = $self->_leaf_digests( $bytes, $at, 1 << $self->{height} );
@@ -311,6 +331,13 @@ Adds the bytes of its arguments, in pieces of any length. Croaks at characters a
 =head2 addfile
 
 Adds the bytes from a handle, which ought to be in C<binmode>, up to its end. Croaks when it cannot be read.
+
+=head2 root_of_file
+
+    $tree->root_of_file($path)
+
+The root of a file, in binary, with the format, hash and segment of the object, which does not change. Segments of 64 KiB or more are
+read at several places at once where C<libmksum> reads files. Croaks with the name of the file when it cannot be read.
 
 =head2 root, hexroot
 
