@@ -45,9 +45,21 @@ if [ "$simple" ]; then
     tail -n 1 rows.tsv >last.tsv
     read -r segment _ _ root <last.tsv
     dd bs=4097 <file 2>dd.log | "$program" "$segment" /dev/stdin | expect "$root" "segments of $segment by a pipe"
+    # fails NAME ARGUMENT…: the program fails with a message, and prints nothing.
+    fails() {
+        name=$1 status=0
+        shift
+        "$program" "$@" >out 2>err || status=$?
+        { [ $status -ne 0 ] && [ ! -s out ] && [ -s err ]; } || die "$name: exit status $status, printed '$(cat out)', the message '$(cat err)'"
+    }
+    fails "a file that is not there" 64 no-such-file
+    fails "a folder" 64 .
+    for segment in '' 0 -1 64x x 18446744073709551617; do
+        fails "segments of '$segment'" "$segment" file
+    done
     status=0
-    "$program" 64 no-such-file >out 2>err || status=$?
-    { [ $status -ne 0 ] && [ ! -s out ] && [ -s err ]; } || die "a file that is not there: exit status $status, printed '$(cat out)'"
+    "$program" 64 file >/dev/full 2>err || status=$?
+    { [ $status -ne 0 ] && [ -s err ]; } || die "a full disk: exit status $status, the message '$(cat err)'"
     echo "$program: $(wc -l <rows.tsv) rows hold"
     exit
 fi

@@ -160,7 +160,7 @@ def markdown(results, figure):
     sections.append(
         f"Measured on {results['date']}: {chip}. Median of {results['rows'][0]['trials']} runs, "
         f"or of one that takes more than {LONG} seconds; one thread. "
-        "The names with a library are the usual way of an ecosystem, the simple program of its folder: "
+        "The names with a library, but Perl's, are the usual way of an ecosystem, the simple program of its folder: "
         "a loop that hashes one leaf or node at a time." + figure
     )
     sections.append("256 MiB of random bytes, MB/s by user and system time:\n\n" +

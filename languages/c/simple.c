@@ -2,6 +2,7 @@
  *
  * The whole idea of this folder in one file, with the SHA-256 of OpenSSL. A leaf is the hash of one segment, a node the
  * hash of its two children's digests, and neither has a prefix (the format plain). */
+#include <ctype.h>
 #include <openssl/sha.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,7 +26,7 @@ static void join(const unsigned char *left, unsigned char *right) {
     SHA256(pair, sizeof pair, right);
 }
 
-/* Appends a leaf as one is added to a binary number: each carry joins two subtrees of equal height. */
+/* Appends a leaf as one is added to a binary number: each carry joins two subtrees of equal height, in `digest`. */
 static void push(struct tree *tree, unsigned char *digest) {
     int level = 0;
     for (; tree->leaves >> level & 1; level++) {
@@ -65,12 +66,13 @@ static bool hash_file(FILE *file, unsigned char *segment, size_t size, unsigned 
 }
 
 int main(int count, char **arguments) {
-    size_t size = count == 3 ? strtoull(arguments[1], NULL, 10) : 0;
-    if (size == 0) {
+    char *end = NULL;
+    size_t size = count == 3 && isdigit((unsigned char)arguments[1][0]) ? strtoull(arguments[1], &end, 10) : 0;
+    if (size == 0 || *end != '\0') {
         (void)fputs("usage: simple SEGMENT FILE\n", stderr);
         return 1;
     }
-    static _Alignas(64) char buffer[BUFFER];
+    static char buffer[BUFFER];
     unsigned char *segment = malloc(size), root[SIZE];
     FILE *file = fopen(arguments[2], "rb");
     bool done = segment != NULL && file != NULL && setvbuf(file, buffer, _IOFBF, sizeof buffer) == 0 &&
@@ -85,5 +87,9 @@ int main(int count, char **arguments) {
     for (int i = 0; done && i < SIZE; i++) {
         printf("%02x", root[i]);
     }
-    return done && putchar('\n') != EOF && fflush(stdout) == 0 ? 0 : 1;
+    if (done && (putchar('\n') == EOF || fflush(stdout) != 0)) {
+        perror("standard output");
+        done = false;
+    }
+    return done ? 0 : 1;
 }

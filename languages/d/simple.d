@@ -7,10 +7,10 @@ of its two children's digests, and neither has a prefix (the format plain).
 module simple;
 
 import std.conv : to;
-import std.digest : LetterCase;
-import std.digest.sha : sha256Of, toHexString;
-import std.exception : enforce;
-import std.stdio : File, stderr, writeln;
+import std.digest : LetterCase, toHexString;
+import std.digest.sha : sha256Of;
+import std.exception : enforce, ErrnoException, ifThrown;
+import std.stdio : File, stderr, stdout;
 
 alias Digest = ubyte[32];
 
@@ -35,7 +35,7 @@ struct Tree
     {
         Digest root = sha256Of();
         bool found;
-        foreach (level, left; subtrees)
+        foreach (level, ref left; subtrees)
             if (leaves >> level & 1)
             {
                 root = found ? sha256Of(left, root) : left;
@@ -60,8 +60,11 @@ int main(string[] arguments)
     {
         enforce(arguments.length == 3, "usage: simple SEGMENT FILE");
         const segment = arguments[1].to!size_t;
-        enforce(segment > 0, "a segment has at least 1 byte");
-        writeln(rootOf(File(arguments[2], "rb"), segment).toHexString!(LetterCase.lower));
+        enforce(segment > 0 && segment <= 1UL << 40, "a segment has 1 to 2^40 bytes");
+        const name = arguments[2];
+        const root = rootOf(File(name, "rb"), segment).ifThrown!ErrnoException(e => throw new Exception(name ~ ": " ~ e.msg));
+        stdout.writeln(root.toHexString!(LetterCase.lower));
+        stdout.flush();
         return 0;
     }
     catch (Exception e)

@@ -13,15 +13,16 @@ import System.Exit (die)
 import System.IO
 import Text.Read (readMaybe)
 
--- | The root of 2^height leaves.
-data Subtree = Subtree {_height :: !Int, _digest :: !B.ByteString}
+-- | A height, and the root of 2^height leaves.
+data Subtree = Subtree !Int !B.ByteString
 
 -- | Perfect subtrees, the last and smallest first, no two of one height: the binary digits of the number of leaves.
 type Tree = [Subtree]
 
 -- | Appends a subtree as one is added to a binary number: each carry joins two of equal height.
 push :: Tree -> Subtree -> Tree
-push (Subtree other left : rest) (Subtree height right) | other == height = push rest (Subtree (height + 1) (hash (left <> right)))
+push (Subtree other left : rest) (Subtree height right)
+  | other == height = push rest (Subtree (height + 1) (hash (left <> right)))
 push tree subtree = subtree : tree
 
 -- | Joins the subtrees along the right edge, the smallest first. A tree without leaves has the hash of no bytes.
@@ -33,18 +34,18 @@ root (Subtree _ edge : rest) = foldl' (\right (Subtree _ left) -> hash (left <> 
 pushLeaves :: Int -> Tree -> B.ByteString -> Tree
 pushLeaves segment tree bytes
   | B.null bytes = tree
-  | otherwise = let (leaf, rest) = B.splitAt segment bytes; next = push tree (Subtree 0 (hash leaf)) in next `seq` pushLeaves segment next rest
-
--- | Reads to the end. Bytes that do not fill a segment wait for the next read.
-rootOf :: Int -> Handle -> IO B.ByteString
-rootOf segment file = go [] B.empty
+  | otherwise = next `seq` pushLeaves segment next rest
   where
-    go tree waiting = do
-      piece <- B.hGetSome file (max segment 131072)
-      let bytes = waiting <> piece
-          whole = B.length bytes - B.length bytes `rem` segment
-          next = pushLeaves segment tree (B.take whole bytes)
-      if B.null piece then pure (root (pushLeaves segment tree bytes)) else next `seq` go next (B.drop whole bytes)
+    (leaf, rest) = B.splitAt segment bytes
+    next = push tree (Subtree 0 (hash leaf))
+
+-- | Reads to the end, whole segments at a time. Only the last one may be shorter.
+rootOf :: Int -> Handle -> IO B.ByteString
+rootOf segment file = go []
+  where
+    go tree = do
+      bytes <- B.hGet file (segment * max 1 (131072 `div` segment))
+      if B.null bytes then pure (root tree) else go $! pushLeaves segment tree bytes
 
 main :: IO ()
 main = do
@@ -52,7 +53,8 @@ main = do
   case arguments of
     [size, name]
       | Just segment <- readMaybe size,
-        segment > 0 -> do
-        digest <- withBinaryFile name ReadMode (rootOf segment)
+        segment > 0 && segment <= (2 :: Integer) ^ (40 :: Int) -> do
+        digest <- withBinaryFile name ReadMode (rootOf (fromInteger segment))
         Builder.hPutBuilder stdout (Builder.byteStringHex digest <> Builder.char7 '\n')
+        hFlush stdout
     _ -> die "usage: simple SEGMENT FILE"

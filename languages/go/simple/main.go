@@ -48,7 +48,10 @@ func (t *tree) root() digest {
 }
 
 func node(left, right digest) digest {
-	return sha256.Sum256(append(left[:], right[:]...))
+	var pair [2 * sha256.Size]byte
+	copy(pair[:sha256.Size], left[:])
+	copy(pair[sha256.Size:], right[:])
+	return sha256.Sum256(pair[:])
 }
 
 // rootOf reads to the end, one segment at a time. Only the last one may be shorter.
@@ -62,7 +65,8 @@ func rootOf(in io.Reader, segment int) (digest, error) {
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return t.root(), nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return digest{}, err
 		}
 	}
@@ -72,16 +76,16 @@ func run(args []string) error {
 	if len(args) != 2 {
 		return errors.New("usage: simple SEGMENT FILE")
 	}
-	segment, err := strconv.Atoi(args[0])
-	if err != nil || segment < 1 {
-		return fmt.Errorf("'%s' is not a number of bytes from 1 on", args[0])
+	segment, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil || segment < 1 || segment > 1<<40 {
+		return fmt.Errorf("'%s' is not a number of bytes from 1 to 2^40", args[0])
 	}
 	file, err := os.Open(args[1])
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	root, err := rootOf(file, segment)
+	root, err := rootOf(file, int(segment))
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ use Digest::SHA qw(sha256);
 use English     qw(-no_match_vars);
 
 my ( $segment, $name ) = @ARGV;
-die "usage: simple.pl SEGMENT FILE\n" if @ARGV != 2 || $segment !~ /\A[1-9][0-9]*\z/smx;
+die "usage: simple.pl SEGMENT FILE\n" if @ARGV != 2 || $segment !~ /\A[1-9][0-9]*\z/smx || $segment > 2**40;
 open my $file, '<:raw', $name or die "$name: $OS_ERROR\n";
 
 # The roots of perfect subtrees by height, undef where there is none: the binary digits of the number of leaves.
 my @subtrees;
 
-# To the end, one segment at a time. Only the last one may be shorter.
+# To the end, one segment at a time. Only the last one may be shorter. A failed read ends the loop, and `close` reports it.
 local $RS = \$segment;
 while ( defined( my $leaf = <$file> ) ) {
     push_leaf( sha256($leaf) );

@@ -4,16 +4,19 @@
 //! hash of its two children's digests, and neither has a prefix (the format `plain`).
 
 use sha2::{Digest, Sha256};
+use std::error::Error;
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::{env, process};
+use std::io::{self, BufReader, Read, Write};
+use std::num::NonZeroU64;
+use std::{env, process::ExitCode};
 
 type Hash = [u8; 32];
 
 /// The roots of perfect subtrees, at most one of each height: the binary digits of the number of leaves.
 #[derive(Default)]
 struct Tree {
-    /// `[k]` is the root of 2^k leaves.
+    /// `[k]` is the root of 2^k leaves, or `None`.
     subtrees: Vec<Option<Hash>>,
 }
 
@@ -54,21 +57,22 @@ fn root_of(input: impl Read, segment: u64) -> io::Result<Hash> {
     Ok(tree.root())
 }
 
-fn main() {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let (segment, name) = match arguments.as_slice() {
-        [size, name] => (size.parse().unwrap_or(0), name),
-        _ => (0, &String::new()),
-    };
-    if segment == 0 {
-        eprintln!("usage: simple SEGMENT FILE");
-        process::exit(1);
-    }
-    match File::open(name).and_then(|file| root_of(file, segment)) {
-        Ok(root) => println!("{}", root.map(|byte| format!("{byte:02x}")).concat()),
+fn run() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let [segment, name] = arguments.as_slice() else { return Err("usage: simple SEGMENT FILE".into()) };
+    let segment: NonZeroU64 = segment.to_str().unwrap_or_default().parse()?;
+    let root = File::open(name).and_then(|file| root_of(file, segment.get()));
+    let root = root.map_err(|error| format!("{}: {error}", name.display()))?;
+    writeln!(io::stdout(), "{}", root.map(|byte| format!("{byte:02x}")).concat())?;
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{name}: {error}");
-            process::exit(1);
+            eprintln!("simple: {error}");
+            ExitCode::FAILURE
         }
     }
 }

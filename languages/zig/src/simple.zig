@@ -44,11 +44,11 @@ pub fn main(init: std.process.Init) !void {
     const arguments = try init.minimal.args.toSlice(init.arena.allocator());
     if (arguments.len != 3) return error.ExpectedSegmentAndFile;
     const segment = try std.fmt.parseInt(usize, arguments[1], 10);
-    if (segment == 0) return error.SegmentIsZero;
+    if (segment == 0 or segment > 1 << 40) return error.SegmentOutOfRange;
     const leaf = try init.arena.allocator().alloc(u8, segment);
     const file = try std.Io.Dir.cwd().openFile(io, arguments[2], .{});
     defer file.close(io);
-    var buffer: [1 << 17]u8 align(64) = undefined;
+    var buffer: [1 << 17]u8 = undefined;
     var reader: std.Io.File.Reader = .initStreaming(file, io, &buffer);
 
     // To the end, one segment at a time. Only the last one may be shorter.
