@@ -261,7 +261,7 @@ build() {
 stages=(lint spec python languages rust js tool cluster gpu lanes stores c windows fuzz vectors site systems publish lab)
 # The most that a stage may take, in seconds: one that hangs fails by itself, and the others run. The whole ends in 87 minutes,
 # also if several hang, so that it says which.
-limit=2700
+limit=3600
 : "${test_end:=$((EPOCHSECONDS + 5220))}"
 export test_end
 
