@@ -216,7 +216,12 @@ class Serve(unittest.TestCase):
         cases = {"/": 404, "/none": 404, "/none/": 404, "/a%20b/bare": 500, "/../good": 400, "/good/": 404}
         for target, status in cases.items():
             self.assertEqual(through.ask(target)[0], status, target)
-        self.assertEqual(through.ask("/good.mkt")[2], (self.site / "good.mkt").read_bytes())
+        self.assertIn(b"there is no outboard", through.ask("/a%20b/bare")[2])
+        # Of digests alone, which clients check.
+        (self.site / ".mksum").mkdir()
+        (self.site / ".mksum" / "catalogue").write_bytes(b"a catalogue")
+        for name in ("good.mkt", ".mksum/catalogue"):
+            self.assertEqual(through.ask(f"/{name}")[2], (self.site / name).read_bytes())
         for _ in range(2):
             status, headers, body = through.ask("/good", Range=f"bytes={LEAF - 1}-{3 * LEAF}")
             self.assertEqual((status, headers["Content-Range"]), (206, f"bytes {LEAF - 1}-{3 * LEAF}/{len(self.good)}"))
@@ -248,6 +253,11 @@ class Serve(unittest.TestCase):
         origin.process.terminate()
         origin.process.wait(30)
         self.assertEqual(through.ask("/good", **few)[2], self.good[7 * LEAF + 9 : 7 * LEAF + 21])
+        # A server that is not there says nothing about its files.
+        for proxy in (through, self.serve(origin.url)):
+            status, _, body = proxy.ask("/other")
+            self.assertEqual(status, 502)
+            self.assertIn(b"/other: ", body)
 
     def test_flipped_bits_are_never_delivered(self):
         root = self.keep()

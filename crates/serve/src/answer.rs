@@ -15,6 +15,7 @@ use crate::site::Site;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
+use mksum_io::Error;
 use std::ops::Range;
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
@@ -39,7 +40,7 @@ pub fn answer(site: &Site, request: &Parts, is_local: bool, event: Event, log: L
     };
     let range = request.headers.get(header::RANGE).and_then(|range| range.to_str().ok()).filter(|_| !reply.is_head);
     match site.find(&names, first_asked(range, reply.is_head)) {
-        Err((StatusCode::INTERNAL_SERVER_ERROR, why)) => reply.fail(request.uri.path(), &why),
+        Err((status, why)) if status.is_server_error() => reply.fail(status, request.uri.path(), &why),
         Err((status, why)) => reply.refuse(status, &why),
         Ok(Found::Index(_)) if !is_folder => {
             let mut place = String::new();
@@ -131,8 +132,7 @@ impl Reply {
     }
 
     /// The response for a file that cannot be read or verified: the client learns why, since nothing else is right.
-    fn fail(self, path: &str, why: &str) -> Response<Body> {
-        let status = StatusCode::INTERNAL_SERVER_ERROR;
+    fn fail(self, status: StatusCode, path: &str, why: &str) -> Response<Body> {
         self.refuse_as(status, why, &format!("{status}\n{path}: {why}\n"))
     }
 
@@ -167,7 +167,11 @@ impl Reply {
             }
             Err(error) => {
                 self.headers = HeaderMap::new();
-                self.fail(path, &error.to_string())
+                let status = match error {
+                    Error::Fetch { .. } => StatusCode::BAD_GATEWAY,
+                    _ => StatusCode::INTERNAL_SERVER_ERROR,
+                };
+                self.fail(status, path, &error.to_string())
             }
         }
     }

@@ -45,13 +45,15 @@ pub fn missing(error: &io::Error) -> Missing {
     (status, reason(error))
 }
 
-/// The same of a file or an object.
+/// The same of a file or an object. What a server says of itself, or a store that cannot be reached, says nothing about the object.
 pub fn unopened(error: &Error) -> Missing {
-    match error {
-        Error::Open { error, .. } => missing(error),
-        Error::Fetch { .. } => (StatusCode::BAD_GATEWAY, error.to_string()),
-        error => (StatusCode::NOT_FOUND, error.to_string()),
-    }
+    let status = match error {
+        Error::Open { path, error } if path.url().is_none() => return missing(error),
+        Error::Open { error, .. } if error.kind() == ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        Error::Open { .. } | Error::Fetch { .. } | Error::Changed { .. } => StatusCode::BAD_GATEWAY,
+        _ => StatusCode::NOT_FOUND,
+    };
+    (status, error.to_string())
 }
 
 fn not_found(why: &str) -> Missing {
@@ -242,17 +244,18 @@ fn plain(
 
 /// Opens an object to be sent, of which the bytes `part` will be read.
 pub fn open_object(url: &Url, part: Range<u64>, reading: &Reading) -> Result<Box<Content>, Missing> {
-    let is_outboard = url.as_str().strip_suffix(outboard::EXTENSION).is_some_and(|whole| whole.ends_with('.'));
     let content = match &reading.verified {
-        Some(verified) if !is_outboard => {
+        Some(verified) if !is_digests(url) => {
             let place = Input::from(url).with_extension(outboard::EXTENSION);
             let cache = verified.cache.clone().map(|cache| cache as Arc<dyn UnitCache>);
             let opening = Opening { expected: verified.root.clone(), cache, ..Opening::new(url.clone(), place) };
             let version = Version::of(&opening, None);
             let opened = verified.opened.get(version, || Verified::open(opening, &reading.options));
             let opened = opened.map_err(|error| match &error {
-                // Without its outboard it would be there, and not verified.
-                Error::Open { path, .. } if path.url() == Some(url) => unopened(&error),
+                Error::Open { path, error } if path.url() != Some(url) && error.kind() == ErrorKind::NotFound => {
+                    unverified(&format!("not verified: there is no outboard {path}: make one with 'mksum keep'"))
+                }
+                Error::Open { .. } | Error::Fetch { .. } => unopened(&error),
                 error => unverified(&error.to_string()),
             })?;
             Content::verified(opened, None, verified.opened.clone())
@@ -263,6 +266,12 @@ pub fn open_object(url: &Url, part: Range<u64>, reading: &Reading) -> Result<Box
         }
     };
     Ok(Box::new(content))
+}
+
+/// Whether an object has digests alone, which clients check: an outboard, or the catalogue of a directory.
+fn is_digests(url: &Url) -> bool {
+    let path = Path::new(url.as_str());
+    has_extension(path) || path.ends_with(Path::new(KEPT_FOLDER).join("catalogue"))
 }
 
 fn unverified(why: &str) -> Missing {
