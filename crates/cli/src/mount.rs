@@ -4,13 +4,13 @@ use crate::args::{Mount as Args, OnBad};
 use crate::catalogue::get as catalogue;
 use crate::exit::{Ended, Exit, refuse, usage};
 use crate::interrupt;
+use crate::kept;
 use crate::tool::Tool;
 use mksum_cli::name::Shown;
 use mksum_get::{Attributes, Expected, List};
 use mksum_io::outboard::EXTENSION;
-use mksum_io::{Error, Facts, Input, Mode, Opening, Options, Verified, WriteBack};
+use mksum_io::{Facts, Input, Mode, Opening, Options, Verified, WriteBack};
 use mksum_mount::{Entry, Mount, Report, Stopper, Tree};
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,11 +70,12 @@ fn file(tool: &Tool, args: &Args, root: Option<Expected>, options: &Options) -> 
     };
     // All that is wrong with it is said now, not with the first read.
     let mut opened = Verified::open(opening.clone(), options);
-    if let Err(Error::Open { path, error }) = &opened
-        && (error.kind(), Some(path)) == (ErrorKind::NotFound, opening.outboard.as_ref())
-        && args.outboard.is_none()
-        && opening.expected.is_some()
+    if let (Err(error), Some(outboard), None) = (&opened, &opening.outboard, &args.outboard)
+        && kept::is_missing(error, outboard)
     {
+        if opening.expected.is_none() {
+            return Err(tool.console.fail_with(&args.source, &kept::needs_outboard(&args.source, outboard)));
+        }
         opening.outboard = None;
         opened = Verified::open(opening.clone(), options);
     }

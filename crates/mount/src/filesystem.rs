@@ -7,7 +7,7 @@ use fuser::{
     LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
     Request,
 };
-use mksum_io::{Error, Facts, Input, Opening, Options, Verified};
+use mksum_io::{Error, Facts, Input, Opening, Options, Verified, WriteBack};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -31,15 +31,20 @@ pub type Log = Arc<dyn Fn(&Input, Report<'_>) + Send + Sync>;
 pub enum Report<'a> {
     /// A read failed.
     Failed(&'a Error),
-    /// This many bytes were damaged, or could not be read, and came from a replica.
-    Replaced(u64),
+    /// This many bytes were damaged, or could not be read, and came from a replica; with [`WriteBack::Yes`] they were written to the file.
+    Replaced(u64, WriteBack),
 }
 
 impl fmt::Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Report::Failed(error) => error.fmt(f),
-            Report::Replaced(bytes) => write!(f, "{bytes} bytes are damaged or unreadable, and came from a replica"),
+            Report::Replaced(bytes, WriteBack::No) => {
+                write!(f, "{bytes} bytes are damaged or unreadable, and came from a replica")
+            }
+            Report::Replaced(bytes, WriteBack::Yes) => {
+                write!(f, "{bytes} bytes were damaged or unreadable, came from a replica, and were written to it")
+            }
         }
     }
 }
@@ -128,7 +133,8 @@ impl Files {
     fn report_replaced(&self, number: u64, verified: &Arc<Verified>) {
         let bytes = self.open.replaced(number, verified);
         if bytes > 0 {
-            (self.log)(verified.input(), Report::Replaced(bytes));
+            let written = self.file(number).map_or(WriteBack::No, |opening| opening.write_back);
+            (self.log)(verified.input(), Report::Replaced(bytes, written));
         }
     }
 

@@ -50,12 +50,12 @@ fn lengths(
 }
 
 /// Whether an error says that there is no file at `path`.
-fn is_missing(error: &Error, path: &Input) -> bool {
+pub fn is_missing(error: &Error, path: &Input) -> bool {
     matches!(error, Error::Open { path: other, error } if other == path && error.kind() == ErrorKind::NotFound)
 }
 
 /// Why a file without an outboard cannot be processed.
-fn needs_outboard(file: &Input, outboard: &Input) -> String {
+pub fn needs_outboard(file: &Input, outboard: &Input) -> String {
     format!("there is no outboard {}: run 'mksum keep {}' first", Shown(outboard), Shown(file))
 }
 

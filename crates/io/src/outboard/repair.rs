@@ -5,7 +5,7 @@ use super::{EXTENSION, Finding, append, verify, with_extension};
 use crate::file::zeros;
 use crate::{Error, File, HeldFile, Input, Options, Refusal, Replica};
 use mksum::Subtree;
-use mksum::outboard::{Checked, Header, Outboard, ReadAt};
+use mksum::outboard::{Checked, Outboard, ReadAt};
 use std::mem;
 use std::ops::Range;
 use std::path::Path;
@@ -102,7 +102,9 @@ pub fn repair<R: ReadAt>(
         match file.roots(&specs, options).and_then(|mut roots| roots.remove(0)) {
             Ok(root) if root == outboard.root() => {
                 repaired.whole = true;
-                restore_time(file, outboard.header())?;
+                if let Some(identity) = outboard.header().identity {
+                    restore_time(file, (identity.seconds, identity.nanoseconds))?;
+                }
                 break;
             }
             // Also where it was written, the disk cannot read it.
@@ -146,14 +148,13 @@ fn damage<R: ReadAt>(
     Ok(ranges)
 }
 
-/// Sets the file's mtime to the one in the outboard: its content is the same again.
+/// Sets the file's mtime, in seconds since 1970 and nanoseconds, to what it was: its content is the same again.
 ///
 /// # Errors
 /// If the file has changed meanwhile.
-pub(crate) fn restore_time(file: &mut HeldFile<'_>, header: &Header) -> Result<(), Error> {
-    let Some(identity) = header.identity else { return Ok(()) };
-    let since = Duration::new(identity.seconds.unsigned_abs(), identity.nanoseconds);
-    let time = if identity.seconds < 0 { None } else { UNIX_EPOCH.checked_add(since) };
+pub(crate) fn restore_time(file: &mut HeldFile<'_>, (seconds, nanoseconds): (i64, u32)) -> Result<(), Error> {
+    let since = Duration::new(seconds.unsigned_abs(), nanoseconds);
+    let time = if seconds < 0 { None } else { UNIX_EPOCH.checked_add(since) };
     match time.map(|time: SystemTime| file.set_modified(time)) {
         // If it cannot be set, the content is right all the same.
         None | Some(Err(Error::Write { .. })) => Ok(()),

@@ -233,10 +233,11 @@ impl Source {
         let mut held = HeldFile::open(path)?;
         let now = held.reader(self.file.options())?;
         self.file.check_same(&now)?;
-        let kept = self.judge.header().filter(|header| is_unchanged(&now, header));
+        let is_old = self.judge.header().is_none_or(|header| is_unchanged(&now, header));
+        let modified = held.facts().modified;
         held.begin_writing()?;
         held.write(bytes, unit.start)?;
         held.sync()?;
-        kept.map_or(Ok(()), |header| restore_time(&mut held, header))
+        if is_old { restore_time(&mut held, modified) } else { Ok(()) }
     }
 }
