@@ -31,7 +31,7 @@ const ADVICE: [(&str, &str); 20] = [
     ("choose a part of it (--range ..SIZE)", "read a part of it, and pass that to mksum.root"),
     ("update the outboard (mksum keep --update)", "call Outboard.keep again"),
     ("'mksum verify' reports", "Outboard.damaged returns"),
-    (": give --length", ": give length"),
+    (": its length is needed, too", ": give length"),
     (": give it with -f (", ": give it with fmt ("),
     ("run 'mksum keep' again", "call Outboard.keep again"),
     ("run 'mksum repair' again", "call Outboard.repair again"),

@@ -367,7 +367,7 @@ fn a_root_that_does_not_bind_the_length_needs_it() {
     let expected = mksum_sums::expected::Expected::parse(&text, None).unwrap();
     let opening = Opening { expected: Some(expected), len: None, ..case.opening() };
     let refusal = Verified::open(opening.clone(), &options()).map(drop).unwrap_err();
-    assert!(refusal.to_string().contains("give --length"), "{refusal}");
+    assert!(refusal.to_string().contains("its length is needed, too"), "{refusal}");
     let verified = Verified::open(Opening { len: Some(64), ..opening.clone() }, &options()).unwrap();
     case.read(&verified, 0..64).unwrap();
     assert!(Verified::open(Opening { len: Some(65), ..opening }, &options()).is_err());

@@ -105,7 +105,7 @@ impl Expected {
             spec.family().binding() == Binding::Nothing && (is_node || leaf <= arity.saturating_mul(size));
         is_doubtful.then(|| {
             format!(
-                "in {spec}, a root does not tell a file of {len} bytes from the nodes of a longer one: give --length"
+                "in {spec}, a root does not tell a file of {len} bytes from the nodes of a longer one: its length is needed, too"
             )
         })
     }

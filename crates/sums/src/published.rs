@@ -91,7 +91,12 @@ impl Published {
     /// # Errors
     /// If no format has roots that are written so.
     pub fn parse(text: &str) -> Result<Self, NotPublished> {
-        let refuse = || NotPublished(text.chars().take(80).collect());
+        let refuse = || {
+            NotPublished(match text.char_indices().nth(160) {
+                Some((end, _)) => format!("{}…", &text[..end]),
+                None => text.into(),
+            })
+        };
         let bare = unquoted(text);
         if bare.starts_with(SWHID) {
             return with_choices(choices(&["swhid", "dir:swhid"]), bare).ok_or_else(refuse);

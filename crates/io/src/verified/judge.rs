@@ -176,7 +176,11 @@ fn check(root: &Root, unit: u64, opening: &Opening) -> Result<(), String> {
     }
     let Some(expected) = &opening.expected else { return Ok(()) };
     if !expected.matches(root) {
-        return Err(format!("its root is {root} ({}), but {} is trusted", root.spec(), expected.text()));
+        let format = match &expected.specs(root.len())[..] {
+            [one] => format!(" ({one})"),
+            _ => String::new(),
+        };
+        return Err(format!("its root is {root} ({}), but {}{format} is trusted", root.spec(), expected.text()));
     }
     if expected.directory().is_some() {
         return Err("the trusted root is that of a directory".into());
