@@ -177,7 +177,7 @@ fn check(root: &Root, unit: u64, opening: &Opening) -> Result<(), String> {
     let Some(expected) = &opening.expected else { return Ok(()) };
     if !expected.matches(root) {
         let format = match &expected.specs(root.len())[..] {
-            [one] => format!(" ({one})"),
+            [one] if one != root.spec() => format!(" ({one})"),
             _ => String::new(),
         };
         return Err(format!("its root is {root} ({}), but {}{format} is trusted", root.spec(), expected.text()));
