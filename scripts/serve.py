@@ -216,7 +216,7 @@ class Serve(unittest.TestCase):
         cases = {"/": 404, "/none": 404, "/none/": 404, "/a%20b/bare": 500, "/../good": 400, "/good/": 404}
         for target, status in cases.items():
             self.assertEqual(through.ask(target)[0], status, target)
-        self.assertIn(b"there is no outboard", through.ask("/a%20b/bare")[2])
+        self.assertIn(b"it has no outboard", through.ask("/a%20b/bare")[2])
         # Of digests alone, which clients check.
         (self.site / ".mksum").mkdir()
         (self.site / ".mksum" / "catalogue").write_bytes(b"a catalogue")
@@ -255,9 +255,8 @@ class Serve(unittest.TestCase):
         self.assertEqual(through.ask("/good", **few)[2], self.good[7 * LEAF + 9 : 7 * LEAF + 21])
         # A server that is not there says nothing about its files.
         for proxy in (through, self.serve(origin.url)):
-            status, _, body = proxy.ask("/other")
-            self.assertEqual(status, 502)
-            self.assertIn(b"/other: ", body)
+            self.assertEqual(proxy.ask("/other")[0], 502)
+            self.assertTrue(proxy.logged("GET /other: 502: "))
 
     def test_flipped_bits_are_never_delivered(self):
         root = self.keep()

@@ -40,7 +40,7 @@ pub fn answer(site: &Site, request: &Parts, is_local: bool, event: Event, log: L
     };
     let range = request.headers.get(header::RANGE).and_then(|range| range.to_str().ok()).filter(|_| !reply.is_head);
     match site.find(&names, first_asked(range, reply.is_head)) {
-        Err((status, why)) if status.is_server_error() => reply.fail(status, request.uri.path(), &why),
+        Err((StatusCode::INTERNAL_SERVER_ERROR, why)) => reply.fail(request.uri.path(), &why),
         Err((status, why)) => reply.refuse(status, &why),
         Ok(Found::Index(_)) if !is_folder => {
             let mut place = String::new();
@@ -132,7 +132,8 @@ impl Reply {
     }
 
     /// The response for a file that cannot be read or verified: the client learns why, since nothing else is right.
-    fn fail(self, status: StatusCode, path: &str, why: &str) -> Response<Body> {
+    fn fail(self, path: &str, why: &str) -> Response<Body> {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
         self.refuse_as(status, why, &format!("{status}\n{path}: {why}\n"))
     }
 
@@ -167,11 +168,11 @@ impl Reply {
             }
             Err(error) => {
                 self.headers = HeaderMap::new();
-                let status = match error {
-                    Error::Fetch { .. } => StatusCode::BAD_GATEWAY,
-                    _ => StatusCode::INTERNAL_SERVER_ERROR,
-                };
-                self.fail(status, path, &error.to_string())
+                match error {
+                    // Whose words name a server that clients need not know.
+                    Error::Fetch { .. } => self.refuse(StatusCode::BAD_GATEWAY, &error.to_string()),
+                    _ => self.fail(path, &error.to_string()),
+                }
             }
         }
     }

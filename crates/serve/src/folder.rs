@@ -212,7 +212,7 @@ fn read(
         _ if beside.exists() => Opening::new(path, beside),
         (Some((root, place)), _) => Opening::new(path, place).trusting(root),
         (None, Some((root, _))) if root.len() <= WHOLE => Opening::whole(path, root),
-        _ => return Err(unverified("not verified: it has no outboard: make one with 'mksum keep'")),
+        _ => return Err(unverified(NO_OUTBOARD)),
     };
     if let Some(root) = &verified.root {
         opening.expected = Some(root.clone());
@@ -221,6 +221,8 @@ fn read(
     let opened = opened.map_err(|error| unverified(&error.to_string()))?;
     Ok(Box::new(Content::verified(opened, Some(&facts), verified.opened.clone())))
 }
+
+const NO_OUTBOARD: &str = "not verified: it has no outboard: make one with 'mksum keep'";
 
 /// The longest file that is verified as a whole, in bytes: a catalogue keeps the trees of longer ones.
 const WHOLE: u64 = 8 << 20;
@@ -253,7 +255,7 @@ pub fn open_object(url: &Url, part: Range<u64>, reading: &Reading) -> Result<Box
             let opened = verified.opened.get(version, || Verified::open(opening, &reading.options));
             let opened = opened.map_err(|error| match &error {
                 Error::Open { path, error } if path.url() != Some(url) && error.kind() == ErrorKind::NotFound => {
-                    unverified(&format!("not verified: there is no outboard {path}: make one with 'mksum keep'"))
+                    unverified(NO_OUTBOARD)
                 }
                 Error::Open { .. } | Error::Fetch { .. } => unopened(&error),
                 error => unverified(&error.to_string()),
