@@ -212,8 +212,8 @@ pub enum Command {
     Serve(Serve),
     /// Mount a file or directory, read-only: every read is verified (Linux)
     ///
-    /// Needs FUSE: root, or the program fusermount3 of the package fuse3. A read whose bytes cannot be verified fails with EIO, and is a
-    /// line on standard error with the path, the offset and both digests. It runs until it is unmounted ('fusermount3 -u', 'umount') or
+    /// Needs FUSE: root, or the program fusermount3 of the package fuse3. A read whose bytes cannot be verified fails with EIO; the first
+    /// time, a line on standard error has the path, the offset and both digests. It runs until it is unmounted ('fusermount3 -u', 'umount') or
     /// stopped by Ctrl-C or SIGTERM, and nothing is mounted then.
     #[command(
         after_long_help = "Exit status:\n  0    unmounted, or stopped by a signal\n  1    the source or mount point cannot be used\n  2    wrong \
