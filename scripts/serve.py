@@ -299,6 +299,19 @@ class Serve(unittest.TestCase):
                 self.assertTrue(server.ask("/good")[2] == self.good)
             self.get(server, root, *([] if place == self.site else ["--no-outboard"]))
 
+    def test_a_damaged_leaf_costs_its_clients_that_leaf(self):
+        root = self.keep()
+        flip(self.file, 5 * LEAF, hidden=True)
+        server = self.serve(self.site, "--verify")
+        command = [CHOSEN.mksum, "get", f"{server.url}good", "--root", root, "-o", self.out]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=CLEAN)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no mirror has the right 65,536 bytes", done.stderr)
+        self.assertIn("the server answered 500 Internal Server Error, and wants to be asked again after 3600 s", done.stderr)
+        # The range, and its leaf a few times: nothing is asked again by the client below.
+        self.assertLess(len(server.errors), 10)
+        self.assertFalse(self.out.exists())
+
     def test_curl(self):
         server = self.serve()
 

@@ -64,11 +64,12 @@ impl Plan {
     }
 
     /// Takes the next range that a mirror has not failed at too often: of at most `most` bytes or one unit, and beginning before
-    /// `limit`. Where one failed, those of the `alive` mirrors come first that were asked the least.
+    /// `limit`. Where one failed, those of the `alive` mirrors come first that were asked the least; one that failed at it itself is
+    /// asked for one unit of it, since it may have the others.
     pub fn take(&mut self, mirror: usize, most: u64, limit: u64, alive: &[bool]) -> Option<Task> {
         if let Some(start) = self.failed(mirror, limit, alive) {
             let (end, tries) = self.again.remove(&start)?;
-            let first = self.first(&(start..end), most);
+            let first = self.first(&(start..end), if tries[mirror] == 0 { most } else { 1 });
             if first < end {
                 self.again.insert(first, (end, tries.clone()));
             }
@@ -230,6 +231,22 @@ mod tests {
             plan.finish(&task, 0, std::slice::from_ref(&task.range));
         }
         assert_eq!(plan.take(0, LEAF, LIMIT, &[true, false]), None);
+    }
+
+    #[test]
+    fn what_failed_as_a_whole_is_asked_again_by_units() {
+        let mut plan = plan(4 * LEAF, 2);
+        let task = plan.take(0, 4 * LEAF, LIMIT, &[true; 2]).unwrap();
+        plan.finish(&task, 0, std::slice::from_ref(&task.range));
+        let task = plan.take(1, 4 * LEAF, LIMIT, &[true; 2]).unwrap();
+        assert_eq!(task.range, 0..4 * LEAF, "by another mirror as a whole");
+        plan.finish(&task, 1, std::slice::from_ref(&task.range));
+        for unit in 0..4 {
+            let task = plan.take(unit % 2, 4 * LEAF, LIMIT, &[true; 2]).unwrap();
+            assert_eq!(task.range, unit as u64 * LEAF..(unit as u64 + 1) * LEAF);
+            plan.finish(&task, unit % 2, &[]);
+        }
+        assert!(plan.is_done());
     }
 
     #[test]

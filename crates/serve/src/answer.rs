@@ -131,10 +131,11 @@ impl Reply {
         self.refuse_as(status, why, &format!("{status}\n"))
     }
 
-    /// The response for a file that cannot be read or verified: the client learns why, since nothing else is right.
+    /// The response for a file that cannot be read or verified: the client learns why, since nothing else is right, and that another request
+    /// will not help soon.
     fn fail(self, path: &str, why: &str) -> Response<Body> {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        self.refuse_as(status, why, &format!("{status}\n{path}: {why}\n"))
+        self.with(header::RETRY_AFTER, "3600").refuse_as(status, why, &format!("{status}\n{path}: {why}\n"))
     }
 
     fn refuse_as(mut self, status: StatusCode, why: &str, text: &str) -> Response<Body> {

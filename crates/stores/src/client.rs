@@ -30,6 +30,7 @@ use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{ClientOptions, ObjectStore};
 use std::error::Error;
+use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -290,6 +291,10 @@ impl HttpService for Service {
         if let Some(last) = last {
             last.set(response.status());
         }
+        if let Some(pause) = pause_after_failure(response.status(), response.headers()) {
+            let error = Failing { status: response.status(), pause };
+            return Err(HttpError::new(HttpErrorKind::Unknown, error));
+        }
         // The retries know only pauses of their own.
         if let Some(pause) = pause(response.status(), response.headers()) {
             tokio::time::sleep(pause).await;
@@ -306,6 +311,28 @@ fn pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(header::RETRY_AFTER).filter(|_| is_busy)?.to_str().ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds)).filter(|pause| *pause <= LONGEST_PAUSE)
 }
+
+/// The pause that a failing server asks for, if it is longer than one waits: the next request would fail, too.
+fn pause_after_failure(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let retry_after = headers.get(header::RETRY_AFTER).filter(|_| status == StatusCode::INTERNAL_SERVER_ERROR)?;
+    let pause = Duration::from_secs(retry_after.to_str().ok()?.parse().ok()?);
+    Some(pause).filter(|pause| *pause > LONGEST_PAUSE)
+}
+
+/// A server that fails, and is not asked again.
+#[derive(Debug)]
+struct Failing {
+    status: StatusCode,
+    pause: Duration,
+}
+
+impl fmt::Display for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server answered {}, and wants to be asked again after {} s", self.status, self.pause.as_secs())
+    }
+}
+
+impl Error for Failing {}
 
 /// A server that is not trusted is not trusted at the next try either.
 fn lasting(error: HttpError) -> HttpError {
