@@ -291,13 +291,18 @@ impl HttpService for Service {
         if let Some(last) = last {
             last.set(response.status());
         }
-        if let Some(pause) = pause_after_failure(response.status(), response.headers()) {
-            let error = Failing { status: response.status(), pause };
-            return Err(HttpError::new(HttpErrorKind::Unknown, error));
-        }
-        // The retries know only pauses of their own.
-        if let Some(pause) = pause(response.status(), response.headers()) {
-            tokio::time::sleep(pause).await;
+        match (response.status(), pause(response.headers())) {
+            // The next request would fail, too.
+            (status @ StatusCode::INTERNAL_SERVER_ERROR, Some(pause)) if pause > LONGEST_PAUSE => {
+                return Err(HttpError::new(HttpErrorKind::Unknown, Failing { status, pause }));
+            }
+            // The retries know only pauses of their own.
+            (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, Some(pause))
+                if pause <= LONGEST_PAUSE =>
+            {
+                tokio::time::sleep(pause).await;
+            }
+            _ => {}
         }
         let headers = Headers(response.headers().clone());
         response.extensions_mut().insert(headers);
@@ -305,18 +310,9 @@ impl HttpService for Service {
     }
 }
 
-/// The pause that a busy server asks for (RFC 9110, section 10.2.3), if it is one in seconds and not too long.
-fn pause(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
-    let is_busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE].contains(&status);
-    let seconds = headers.get(header::RETRY_AFTER).filter(|_| is_busy)?.to_str().ok()?.parse().ok()?;
-    Some(Duration::from_secs(seconds)).filter(|pause| *pause <= LONGEST_PAUSE)
-}
-
-/// The pause that a failing server asks for, if it is longer than one waits: the next request would fail, too.
-fn pause_after_failure(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
-    let retry_after = headers.get(header::RETRY_AFTER).filter(|_| status == StatusCode::INTERNAL_SERVER_ERROR)?;
-    let pause = Duration::from_secs(retry_after.to_str().ok()?.parse().ok()?);
-    Some(pause).filter(|pause| *pause > LONGEST_PAUSE)
+/// The pause that a server asks for (RFC 9110, section 10.2.3), if it is one in seconds.
+fn pause(headers: &HeaderMap) -> Option<Duration> {
+    headers.get(header::RETRY_AFTER)?.to_str().ok()?.parse().ok().map(Duration::from_secs)
 }
 
 /// A server that fails, and is not asked again.
