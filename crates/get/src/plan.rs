@@ -64,10 +64,12 @@ impl Plan {
     }
 
     /// Takes the next range that a mirror has not failed at too often: of at most `most` bytes or one unit, and beginning before
-    /// `limit`. Where one failed, those of the `alive` mirrors come first that were asked the least; one that failed at it itself is
-    /// asked for one unit of it, since it may have the others.
+    /// `limit`. Where one failed, those of the `alive` mirrors come first that were asked the least. What it failed at itself comes after all
+    /// else, and by one unit, since it may have the others.
     pub fn take(&mut self, mirror: usize, most: u64, limit: u64, alive: &[bool]) -> Option<Task> {
-        if let Some(start) = self.failed(mirror, limit, alive) {
+        let fresh = self.fresh.front().filter(|range| range.start < limit).cloned();
+        let failed = self.failed(mirror, limit, alive).filter(|(tries, _)| *tries == 0 || fresh.is_none());
+        if let Some((_, start)) = failed {
             let (end, tries) = self.again.remove(&start)?;
             let first = self.first(&(start..end), if tries[mirror] == 0 { most } else { 1 });
             if first < end {
@@ -75,7 +77,7 @@ impl Plan {
             }
             return Some(self.fly(start..first, tries, mirror));
         }
-        let range = self.fresh.front().filter(|range| range.start < limit)?.clone();
+        let range = fresh?;
         let first = self.first(&range, most);
         match self.fresh.front_mut() {
             Some(rest) if first < range.end => rest.start = first,
@@ -104,11 +106,12 @@ impl Plan {
         }
     }
 
-    /// The start of a range that failed, and that a mirror is asked for again.
-    fn failed(&self, mirror: usize, limit: u64, alive: &[bool]) -> Option<u64> {
+    /// The range that failed, and that a mirror is asked for again: how often it was, least often first, and where the range begins.
+    fn failed(&self, mirror: usize, limit: u64, alive: &[bool]) -> Option<(u8, u64)> {
         let least = |tries: &[u8]| tries.iter().zip(alive).filter(|(_, alive)| **alive).map(|(tries, _)| *tries).min();
         let fits = |tries: &[u8]| tries[mirror] < TRIES && Some(tries[mirror]) == least(tries);
-        self.again.range(..limit).find(|(_, (_, tries))| fits(tries)).map(|(&start, _)| start)
+        let fitting = self.again.range(..limit).filter(|(_, (_, tries))| fits(tries));
+        fitting.map(|(&start, (_, tries))| (tries[mirror], start)).min()
     }
 
     /// Whether [`Plan::take`] has a range for a mirror.
@@ -241,12 +244,28 @@ mod tests {
         let task = plan.take(1, 4 * LEAF, LIMIT, &[true; 2]).unwrap();
         assert_eq!(task.range, 0..4 * LEAF, "by another mirror as a whole");
         plan.finish(&task, 1, std::slice::from_ref(&task.range));
-        for unit in 0..4 {
-            let task = plan.take(unit % 2, 4 * LEAF, LIMIT, &[true; 2]).unwrap();
-            assert_eq!(task.range, unit as u64 * LEAF..(unit as u64 + 1) * LEAF);
-            plan.finish(&task, unit % 2, &[]);
+        for (mirror, unit) in [(0, 0), (1, 1), (0, 2)] {
+            let task = plan.take(mirror, 4 * LEAF, LIMIT, &[true; 2]).unwrap();
+            assert_eq!(task.range, unit * LEAF..(unit + 1) * LEAF);
+            plan.finish(&task, mirror, &[]);
         }
+        let task = plan.take(1, 4 * LEAF, LIMIT, &[true; 2]).unwrap();
+        plan.finish(&task, 1, &[]);
         assert!(plan.is_done());
+    }
+
+    #[test]
+    fn what_a_mirror_failed_at_comes_last() {
+        let mut plan = plan(4 * LEAF, 1);
+        let mut taken = Vec::new();
+        while let Some(task) = plan.take(0, 2 * LEAF, LIMIT, &[true]) {
+            taken.push((task.range.start / LEAF, task.range.end / LEAF));
+            let bad = task.range.clone();
+            plan.finish(&task, 0, if bad.start == 0 { std::slice::from_ref(&bad) } else { &[] });
+        }
+        // The first unit is wrong: a mirror that fails three times in a row would be left.
+        assert_eq!(taken, [(0, 2), (2, 4), (0, 1), (1, 2), (0, 1)]);
+        assert_eq!(plan.missing(), std::slice::from_ref(&(0..LEAF)));
     }
 
     #[test]
