@@ -133,7 +133,9 @@ impl Files {
     fn report_replaced(&self, number: u64, verified: &Arc<Verified>) {
         let bytes = self.open.replaced(number, verified);
         if bytes > 0 {
-            let written = self.file(number).map_or(WriteBack::No, |opening| opening.write_back);
+            // Objects are not written to.
+            let file = self.file(number).filter(|opening| opening.file.file().is_some());
+            let written = file.map_or(WriteBack::No, |opening| opening.write_back);
             (self.log)(verified.input(), Report::Replaced(bytes, written));
         }
     }

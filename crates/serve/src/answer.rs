@@ -131,11 +131,10 @@ impl Reply {
         self.refuse_as(status, why, &format!("{status}\n"))
     }
 
-    /// The response for a file that cannot be read or verified: the client learns why, since nothing else is right, and that another request
-    /// will not help soon.
+    /// The response for a file that cannot be read or verified: the client learns why, since nothing else is right.
     fn fail(self, path: &str, why: &str) -> Response<Body> {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        self.with(header::RETRY_AFTER, "3600").refuse_as(status, why, &format!("{status}\n{path}: {why}\n"))
+        self.refuse_as(status, why, &format!("{status}\n{path}: {why}\n"))
     }
 
     fn refuse_as(mut self, status: StatusCode, why: &str, text: &str) -> Response<Body> {
@@ -172,6 +171,8 @@ impl Reply {
                 match error {
                     // Whose words name a server that clients need not know.
                     Error::Fetch { .. } => self.refuse(StatusCode::BAD_GATEWAY, &error.to_string()),
+                    // Another request will not help soon.
+                    Error::Unit(_) => self.with(header::RETRY_AFTER, "3600").fail(path, &error.to_string()),
                     _ => self.fail(path, &error.to_string()),
                 }
             }
